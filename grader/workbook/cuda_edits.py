@@ -32,6 +32,10 @@ _LOCAL = re.compile(
 _AXIS = re.compile(r"\b(blockIdx|threadIdx)\.([xyz])\b")
 _LOOP = re.compile(r"\bfor\s*\([^;()]*;\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*;")
 _IF = re.compile(r"\bif\s*\(\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*\)")
+_ONE_OF_SEVERAL = re.compile(
+    r"(?:\(|&&|\|\||=|\breturn\b)\s*([^;()<>=&|?]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|?]{1,60}?)\s*"
+    r"(?=&&|\|\||\)|\?|;)"
+)
 _INSIDE = re.compile(r"<=?\s*(\w+)\s*&&[^&|<>()]{1,60}<=?\s*(\w+)\s*\)")
 _BEYOND = re.compile(r">=?\s*(\w+)\s*\|\|[^&|<>()]{1,60}>=?\s*(\w+)\s*\)")
 
@@ -209,23 +213,30 @@ def _ends(lines: list[Line]) -> Iterator[Edit]:
     """A comparison by one off, of a loop that then goes on for a step more or less, or of an `if`."""
     for line in lines:
         for found in _LOOP.finditer(line.text):
-            if edit := _by_one(line, found):
+            if edit := _by_one(line, found, loop=True):
                 early = found[2] in ("<", ">")
                 why = f"The loop {'ends a step early' if early else 'goes on for a step too many'}."
                 yield replace(edit, why=why)
     for line in lines:
         condition = _IF.search(line.text)
-        if condition and (edit := _by_one(line, condition)):
-            yield edit
+        several = () if condition else _ONE_OF_SEVERAL.finditer(line.text)
+        for found in [condition] if condition else filter(_may_be_off, several):
+            if edit := _by_one(line, found):
+                yield edit
 
 
-def _by_one(line: Line, found: re.Match[str]) -> Edit | None:
+def _may_be_off(found: re.Match[str]) -> bool:
+    """Whether a comparison among others is one that leaves out the first or the last, or lets in one too many."""
+    return found[2] in (">", "<=") or (found[2] == "<" and found[3].endswith(" - 1"))
+
+
+def _by_one(line: Line, found: re.Match[str], loop: bool = False) -> Edit | None:
     """A comparison that is true once more, or once less. Halved, what is 0 stays 0: no loop goes on behind that."""
     one, sign, other = found.groups()
-    if sign == ">" and not other.lstrip("0").isdigit():
+    if sign == ">" and loop and not other.lstrip("0").isdigit():
         return None
     new = f"{_OTHER_END[sign]} {other}"
-    if sign == ">":
+    if sign == ">" and loop:
         new = f"> {int(other) - 1}"
     elif sign == "<" and other.endswith(" - 1"):
         new = f"< {other.removesuffix(' - 1')}"

@@ -29,9 +29,18 @@ _CLAMPED = re.compile(
     r"=\s*(?P<clamp>(?P<one>[\w+ -]{1,40}?)\s*>=?\s*0\s*\?\s*(?P=one)\s*:\s*0"
     r"|max\(\s*(?P<two>[^,()]{1,40}),\s*0\s*\))\s*;"
 )
+_CLAMPED_IF = re.compile(
+    r"\bif\s*\(\s*(?P<name>\w+)\s*(?:<\s*0|<=\s*-\s*1|>=?\s*\w+(?:\s*-\s*1)?)\s*\)\s*\{?\s*"
+    r"(?P<set>(?P=name)\s*=\s*(?:0|\w+\s*-\s*1)\s*;)"
+)
+_CLAMPED_INDEX = re.compile(
+    r"\b(?P<array>\w+)\[\s*(?:max\(\s*0\s*,\s*min\(\s*(?P<size_one>\w+)\s*-\s*1\s*,\s*(?P<one>[^(),]{1,40}?)\s*\)\s*\)"
+    r"|min\(\s*max\(\s*(?P<two>[^(),]{1,40}?)\s*,\s*0\s*\)\s*,\s*(?P<size_two>\w+)\s*-\s*1\s*\))\s*\]"
+)
 _OR_ANOTHER = re.compile(r"\?[^:;?]{1,100}:\s*(\w+\[[^\[\]]{1,60}\])\s*;")
 _VECTORS = re.compile(r"\b(\w+)\s*=\s*\w+\s*/\s*(2|4|8|16)\s*;")
 _ROUNDED_UP = re.compile(r"=\s*(\(\s*(\w+)\s*\+\s*(\d+)\s*\)\s*/\s*(\d+))\s*;")
+_DIVIDED = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<base>[A-Za-z_]\w*)\s*(?P<sign>[/%])\s*(?P<by>[A-Za-z_]\w*)\s*;")
 _ONE_OF_REST = re.compile(r"\b(\w+)\s*==\s*0\s*&&\s*(\w+\s*%\s*\w+)(?:\s*(?:!=|>)\s*0)?")
 _CAST = re.compile(
     r"reinterpret_cast<\s*(?:const\s+)?(?P<wide>[\w ]+?)\s*\*\s*>\s*\(\s*(?P<array>\w+)\s*\+\s*(?P<index>\w+)\s*\)"
@@ -42,6 +51,22 @@ _ALL_OF_THEM = re.compile(
     r"\s*(?P<step>\+\+(?P=index)|(?P=index)\+\+|(?P=index)\s*\+=\s*(?:blockDim\.x|[A-Z][A-Z_0-9]*))\s*\)"
 )
 
+_ROUNDED_DOWN = re.compile(r"\b(?:int|unsigned|size_t|auto)\s+\w+\s*=\s*(?P<both>(?P<size>\w+)\s*/\s*(?P<by>\w+))\s*;")
+_OF_BLOCK = (
+    r"(?P<first>blockIdx\.(?P<axis>[xyz])\s*\*\s*(?:\w+|blockDim\.[xyz])\s*\+\s*threadIdx\.(?P=axis))"
+)
+_PRODUCT = re.compile(rf"=\s*(?P<all>{_OF_BLOCK}\s*\*\s*(?P<by>\w+))\s*[;+]")
+_FROM = re.compile(
+    r"\bfor\s*\([^;=]{0,40}?\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*|blockIdx\.[xyz]\s*\*\s*\w+)(?:\s*\+[^;]{1,40})?;"
+    r"\s*(?P=name)\s*<=?\s*(?P<end>\w+)\s*(?:;|&&)"
+)
+_UNSIGNED_FROM = re.compile(
+    r"\b(?:unsigned(?:\s+(?:int|long(?:\s+long)?))?|size_t|u?int(?:32|64)_t)\s+\w+\s*=\s*"
+    r"(?P<both>(?P<one>\w+)\s*-\s*(?P<other>\w+))\s*[;,]"
+)
+_ARGUMENTS = r"(?:[^();]|\((?:[^()]|\([^()]*\))*\)){1,300}"
+_ARGUMENT = re.compile(r"\s*((?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+?)\s*(?:,|$)")
+_FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
 _INTEGERS_CUT = "An integer keeps no fractions."
 
 HALF_A_WARP = 16
@@ -60,9 +85,15 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _who_fills(lines)
     yield from _cut(text, lines)
     yield from _at_ends(lines)
+    yield from _clamped(text, lines)
     yield from _vectors(text, lines)
     yield from _casts(text, lines)
     yield from _strides(lines)
+    yield from _rounded_down(lines)
+    yield from _products(lines)
+    yield from _loop_ends(lines)
+    yield from _below_0(lines)
+    yield from _exchanged(text)
 
 
 def _edit(line: Line, found: re.Match[str], group: str | int, new: str, why: str) -> Edit:
@@ -120,6 +151,14 @@ def _short_arrays(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
 def _parts(lines: Sequence[Line]) -> Iterator[Edit]:
     """Quotient and remainder exchanged, as of a thread's warp and lane."""
     found = [(line, part) for line in lines for part in _PART.finditer(line.text)]
+    for line in lines:
+        for part in _DIVIDED.finditer(line.text):
+            if sum(each["base"] == part["base"] for _, each in found) == 1:
+                other = {"/": "%", "%": "/"}[part["sign"]]
+                new = f"{part['base']} {other} {part['by']}"
+                change = (line.start + part.start("sign"), line.start + part.end("sign"), other)
+                said = f"`{new}` in place of `{part['base']} {part['sign']} {part['by']}` in line {line.number}"
+                yield Edit(said, line.number, (change,), "The quotient counts rows, the remainder columns.")
     for (one, first), (other, second) in pairwise(found):
         same = first["base"] == second["base"] and first["by"] == second["by"]
         if same and first["sign"] != second["sign"]:
@@ -186,6 +225,26 @@ def _at_ends(lines: Sequence[Line]) -> Iterator[Edit]:
             yield _edit(line, found, 1, "0", "What is not there adds nothing.")
 
 
+def _clamped(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Indices beyond the ends that are set to the first or the last element, all of them."""
+    found = [(line, each) for line in lines for each in _CLAMPED_IF.finditer(line.text)]
+    for name in dict.fromkeys(each["name"] for _, each in found):
+        own = [(line, each) for line, each in found if each["name"] == name]
+        first = own[0][0]
+        device, kernel = (text.rfind(word, 0, first.start) for word in ("__device__", "__global__"))
+        new = "continue;" if kernel > device else "return 0;"
+        changes = tuple((line.start + each.start("set"), line.start + each.end("set"), new) for line, each in own)
+        old = " and ".join(f"`{each['set']}` in line {line.number}" for line, each in own)
+        why = "Else an element at an end stands for those beyond it, which are not there."
+        yield Edit(f"`{new}` in place of {old}", first.number, changes, why)
+    for line in lines:
+        for each in _CLAMPED_INDEX.finditer(line.text):
+            place, size = each["one"] or each["two"], each["size_one"] or each["size_two"]
+            new = f"({place} >= 0 && {place} < {size} ? {each['array']}[{place}] : 0)"
+            why = "Else an element at an end stands for those beyond it, which are not there."
+            yield _edit(line, each, 0, new, why)
+
+
 def _vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """Vectors counted as elements, one too many of them, or one element of several that are left behind them."""
     counts = dict(_VECTORS.findall(text))
@@ -239,3 +298,58 @@ def _strides(lines: Sequence[Line]) -> Iterator[Edit]:
             said = f"`{found['index']} = {start}` and `{step}` in line {line.number}"
             whose = "thread" if found["start"] == "0" else "block"
             yield Edit(said, line.number, changes, f"Else each {whose} does what all of them were to share.")
+
+
+def _rounded_down(lines: Sequence[Line]) -> Iterator[Edit]:
+    """How many tiles a side has, without the last that is partly filled."""
+    for line in lines:
+        for found in _ROUNDED_DOWN.finditer(line.text):
+            size, by = found["size"], found["by"]
+            if by != "1" and not size.isdigit():
+                new = f"({size} + {by} - 1) / {by}"
+                yield _edit(line, found, "both", new, "`/` rounds down, and the last one is partly filled.")
+
+
+def _products(lines: Sequence[Line]) -> Iterator[Edit]:
+    """What a thread takes, counted for the threads of its block alone."""
+    for line in lines:
+        for found in _PRODUCT.finditer(line.text):
+            new = f"({found['first']}) * {found['by']}"
+            why = "`*` is done before `+`, and the threads of all blocks in front take as many each."
+            yield _edit(line, found, "all", new, why)
+
+
+def _loop_ends(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A loop that begins where the block does, and ends where the first block does."""
+    for line in lines:
+        for found in _FROM.finditer(line.text):
+            if found["start"] != "threadIdx" and found["start"] != found["end"]:
+                new = f"{found['start']} + {found['end']}"
+                yield _edit(line, found, "end", new, f"The loop begins at `{found['start']}`, and not at 0.")
+
+
+def _below_0(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A difference of numbers without a sign, that would be below 0."""
+    for line in lines:
+        for found in _UNSIGNED_FROM.finditer(line.text):
+            new = f"{found['one']} < {found['other']} ? 0 : {found['both']}"
+            yield _edit(line, found, "both", new, "An unsigned number below 0 becomes a very large one.")
+
+
+def _exchanged(text: str) -> Iterator[Edit]:
+    """Two arguments that follow each other, of a call of a function of the file that takes the same types for both."""
+    for function in _FUNCTION.finditer(text):
+        kinds = [re.sub(r"\w+\s*$", "", each).strip() for each in function["taken"].split(",")]
+        same = [at for at, (one, other) in enumerate(pairwise(kinds)) if one == other]
+        for call in re.finditer(rf"\b{function[1]}\s*\(({_ARGUMENTS})\)", text[function.end() :]):
+            start = function.end() + call.start(1)
+            places = [(start + found.start(1), start + found.end(1)) for found in _ARGUMENT.finditer(call[1])]
+            for at in same if len(places) == len(kinds) else ():
+                (one, one_end), (other, other_end) = places[at], places[at + 1]
+                first, second = text[one:one_end], text[other:other_end]
+                number = text.count("\n", 0, one) + 1
+                said = f"`{first}` and `{second}` exchanged in the call of `{function[1]}` in line {number}"
+                taken = [re.findall(r"\w+", each)[-1] for each in function["taken"].split(",")]
+                why = f"`{function[1]}` takes {', '.join(f'`{name}`' for name in taken)}, in this order."
+                if first != second:
+                    yield Edit(said, number, ((one, one_end, second), (other, other_end, first)), why)

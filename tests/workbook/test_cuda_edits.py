@@ -21,6 +21,8 @@ __global__ void k(const float* in, float* out, int M, int N)
     for (int s = 8; s > 1; s /= 2) if (x <= s) out[x] += square[0][0];
     for (int s = 1; s < 16 - 1; ++s) out[x] += s >= 3;
     for (int s = 8; s > 0; --s) out[x] += s;
+
+    return s > 9 && s < 16 && x >= 0;
 }
 """
 MADE = {edit.said: edit.applied(SOURCE).splitlines() for edit in edits(SOURCE)}
@@ -66,6 +68,11 @@ MADE = {edit.said: edit.applied(SOURCE).splitlines() for edit in edits(SOURCE)}
             "    for (int s = 8; s > 1; s /= 2) if (x < s) out[x] += square[0][0];",
         ),
         (
+            "`s >= 9` in place of `s > 9` in line 16",
+            16,
+            "    return s >= 9 && s < 16 && x >= 0;",
+        ),
+        (
             "`s < 16` in place of `s < 16 - 1` in line 13",
             13,
             "    for (int s = 1; s < 16; ++s) out[x] += s >= 3;",
@@ -100,6 +107,10 @@ def test_what_a_condition_leaves_out_is_set_to_0_one_by_one_and_all_together() -
         "0 stored to `a` and `b` where the conditions in lines 3 and 6 do not hold",
     ]
     assert made[2][1][4:7] == ["} else a[y][x] = 0;", "if (k < K)", "    b[x] = B[k]; else b[x] = 0;"]
+
+
+def test_of_several_comparisons_those_by_one_off_are_changed() -> None:
+    assert not [said for said in MADE if said.endswith("line 16") and "`s >= 9`" not in said]
 
 
 def test_no_change_makes_a_loop_endless() -> None:
