@@ -64,6 +64,14 @@ _UNSIGNED_FROM = re.compile(
     r"\b(?:unsigned(?:\s+(?:int|long(?:\s+long)?))?|size_t|u?int(?:32|64)_t)\s+\w+\s*=\s*"
     r"(?P<both>(?P<one>\w+)\s*-\s*(?P<other>\w+))\s*[;,]"
 )
+_ADDS_ALL = re.compile(
+    r"^[ \t]*(?P<add>)atomicAdd\(\s*(?:\w+|&\s*\w+\[(?:0|blockIdx\.[xyz])\])\s*,\s*[A-Za-z_]\w*(?:\[0\])?\s*\)\s*;"
+)
+_REST = re.compile(r"\bif\s*\(\s*(?P<one>)threadIdx\.x\s*<\s*(?:\w+\s*(?:%|&)\s*)?\w+\s*\)")
+_REST_LOOP = re.compile(
+    r"\bfor\s*\([^;=]{0,20}?\b(?P<name>\w+)\s*=\s*(?:\w+\s*[*]\s*)?[A-Za-z_]\w*\s*(?:/\s*\w+\s*\*\s*\w+\s*)?"
+    r"\+\s*threadIdx\.x\s*;\s*(?P<one>)(?P=name)\s*<\s*\w+\s*;"
+)
 _ARGUMENTS = r"(?:[^();]|\((?:[^()]|\([^()]*\))*\)){1,300}"
 _ARGUMENT = re.compile(r"\s*((?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+?)\s*(?:,|$)")
 _FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
@@ -94,6 +102,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _loop_ends(lines)
     yield from _below_0(lines)
     yield from _exchanged(text)
+    yield from _one_of_all(lines)
 
 
 def _edit(line: Line, found: re.Match[str], group: str | int, new: str, why: str) -> Edit:
@@ -353,3 +362,21 @@ def _exchanged(text: str) -> Iterator[Edit]:
                 why = f"`{function[1]}` takes {', '.join(f'`{name}`' for name in taken)}, in this order."
                 if first != second:
                     yield Edit(said, number, ((one, one_end, second), (other, other_end, first)), why)
+
+
+def _one_of_all(lines: Sequence[Line]) -> Iterator[Edit]:
+    """What each thread of a block adds, or each block does, in place of one of them."""
+    for line in lines:
+        for found in _ADDS_ALL.finditer(line.text):
+            why = "Else each thread of the block adds the sum of all of them."
+            yield _in_front(line, found.start("add"), "if (threadIdx.x == 0) ", "`atomicAdd`", why)
+        for found in (*_REST.finditer(line.text), *_REST_LOOP.finditer(line.text)):
+            why = "Else each block takes what is left."
+            what = "the condition" if found.re is _REST else "the loop's condition"
+            yield _in_front(line, found.start("one"), "blockIdx.x == 0 && ", what, why)
+
+
+def _in_front(line: Line, at: int, new: str, what: str, why: str) -> Edit:
+    """A text that is put in."""
+    change = (line.start + at, line.start + at, new)
+    return Edit(f"`{new.strip()}` in front of {what} in line {line.number}", line.number, (change,), why)

@@ -91,7 +91,8 @@ def _why_from(span: Span, unit: str, launch: Launch) -> str:
             return f", and a block has {side} threads. Let each of them go on by as many until the end."
     rest = span.size - span.first
     if rest == span.size % VECTOR:
-        return f", the last {rest} of {span.size}: {LEFT}"
+        tiles = "is a number of tiles rounded down? If not: " if rest == span.size % TILES[0] else ""
+        return f", the last {rest} of {span.size}: {tiles}{LEFT}"
     return ": which thread writes them, and does the grid have it?"
 
 
