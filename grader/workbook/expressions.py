@@ -97,6 +97,14 @@ class Expression:
         except (OverflowError, TypeError, ValueError, RecursionError) as error:
             raise ExpressionError(f"`{self.text}` has no value: {error}") from None
 
+    @property
+    def _rounded_up(self) -> str:
+        """The cdiv in place of a quotient."""
+        tree = self._tree
+        if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Div):
+            return f"cdiv({ast.unparse(tree.left)}, {ast.unparse(tree.right)})"
+        return "cdiv(a, b)"
+
     def whole(self, values: Mapping[str, Number]) -> int:
         """The value, which must be an integer: a grid or a size in bytes. Raises ExpressionError."""
         value = self.evaluate(values)
@@ -104,7 +112,8 @@ class Expression:
             raise ExpressionError(f"`{self.text}` has more than {_DIGITS} digits, no size does")
         if isinstance(value, bool) or not isinstance(value, int):
             raise ExpressionError(
-                f"`{self.text}` is {value}, not an integer: `/` gives a fraction, use `//` or cdiv(a, b)"
+                f"`{self.text}` is {value}, not an integer: `/` gives a fraction, "
+                f"{self._rounded_up} rounds up and `//` rounds down"
             )
         return value
 

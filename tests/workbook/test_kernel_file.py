@@ -110,7 +110,8 @@ def test_scratch_that_no_launch_takes_is_not_planned() -> None:
     ("grid", "extra", "said", "line"),
     [
         ("N // 32", "", "`N // 32` is 0 where M=1, N=1, K=1", 4),
-        ("N / 2", "", "not an integer", 4),
+        ("N / 2", "", "not an integer: `/` gives a fraction, cdiv(N, 2) rounds up", 4),
+        ("1 + N / 2", "", "cdiv(a, b) rounds up", 4),
         ("N % (M - 1)", "", "divides by zero", 4),
         ("BN", "", "`BN` has no value", 4),
         ("N", 'when = "N > 1"', "no launch applies where M=1", 6),
