@@ -53,6 +53,7 @@ _TERM = r"((?:[^(),;\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+)"
 _FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\[])")
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
 _LONGEST = 1000  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
+_MOST_NAMES = 8  # of a line, that are followed: as well
 _PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
 _ADDITION = re.compile(rf"{_PLACE}(?:(?:[-+*|&^]|<<|>>)=(?!=)|\+\+|--)|(?:\+\+|--)\s*{_PLACE}")
 
@@ -158,7 +159,8 @@ def index_of(source: str, line: int, array: str) -> tuple[str, str]:
     text = statement(source, line)
     own = {index.strip() for name, index in _indices(source, line) if name == array} or _added_to(text, array)
     if not own:
-        pointers = (_set_to(source, line - 1, name) for name in dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b(?!\s*\[)", text)))
+        names = dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b(?!\s*\[)", text))
+        pointers = (_set_to(source, line - 1, name) for name in [*names][:_MOST_NAMES])
         own = {index for each in pointers for index in _added_to(each, array)}
     found = own or {index.strip() for index in _BRACKETS.findall(text)}
     index = next(iter(found)) if len(found) == 1 else ""
@@ -168,7 +170,9 @@ def index_of(source: str, line: int, array: str) -> tuple[str, str]:
 def _added_to(text: str, array: str) -> set[str]:
     """What is added to an array's name: its index, where it is a pointer."""
     return {
-        found[1].strip() for found in re.finditer(rf"(?<![\w.\[]){re.escape(array)}\s*\+(?![+=]){_TERM}", text) if array
+        found[1].strip()
+        for found in re.finditer(rf"(?<![\w.\[]){re.escape(array)}\s*\+(?![+=]){_TERM}", text)
+        if array
     }
 
 
@@ -298,7 +302,9 @@ def counted(source: str) -> Iterator[Counted]:
     for number, each in enumerate(text.splitlines(), 1):
         for found in _OVER_BLOCKS.finditer(each[:_LONGEST]):
             factor = " * ".join(filter(None, found.group("front", "behind"))) or None
-            yield Counted(number, cast(Axis, found["axis"]), factor, _integer(factor, numbers) if factor else None)
+            yield Counted(
+                number, cast(Axis, found["axis"]), factor, _integer(factor, numbers) if factor else None
+            )
 
 
 def barrier(source: str) -> int | None:

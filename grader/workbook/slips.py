@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from grader.workbook.cuda_source import bytes_of, plain, shared_extents
 from grader.workbook.edit import Change, Edit, Line, lines_of
@@ -40,7 +40,9 @@ _CLAMPED_INDEX = re.compile(
 _OR_ANOTHER = re.compile(r"\?[^:;?]{1,100}:\s*(\w+\[[^\[\]]{1,60}\])\s*;")
 _VECTORS = re.compile(r"\b(\w+)\s*=\s*\w+\s*/\s*(2|4|8|16)\s*;")
 _ROUNDED_UP = re.compile(r"=\s*(\(\s*(\w+)\s*\+\s*(\d+)\s*\)\s*/\s*(\d+))\s*;")
-_DIVIDED = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<base>[A-Za-z_]\w*)\s*(?P<sign>[/%])\s*(?P<by>[A-Za-z_]\w*)\s*;")
+_DIVIDED = re.compile(
+    r"\b(?P<name>\w+)\s*=\s*(?P<base>[A-Za-z_]\w*)\s*(?P<sign>[/%])\s*(?P<by>[A-Za-z_]\w*)\s*;"
+)
 _ONE_OF_REST = re.compile(r"\b(\w+)\s*==\s*0\s*&&\s*(\w+\s*%\s*\w+)(?:\s*(?:!=|>)\s*0)?")
 _CAST = re.compile(
     r"reinterpret_cast<\s*(?:const\s+)?(?P<wide>[\w ]+?)\s*\*\s*>\s*\(\s*(?P<array>\w+)\s*\+\s*(?P<index>\w+)\s*\)"
@@ -51,10 +53,10 @@ _ALL_OF_THEM = re.compile(
     r"\s*(?P<step>\+\+(?P=index)|(?P=index)\+\+|(?P=index)\s*\+=\s*(?:blockDim\.x|[A-Z][A-Z_0-9]*))\s*\)"
 )
 
-_ROUNDED_DOWN = re.compile(r"\b(?:int|unsigned|size_t|auto)\s+\w+\s*=\s*(?P<both>(?P<size>\w+)\s*/\s*(?P<by>\w+))\s*;")
-_OF_BLOCK = (
-    r"(?P<first>blockIdx\.(?P<axis>[xyz])\s*\*\s*(?:\w+|blockDim\.[xyz])\s*\+\s*threadIdx\.(?P=axis))"
+_ROUNDED_DOWN = re.compile(
+    r"\b(?:int|unsigned|size_t|auto)\s+\w+\s*=\s*(?P<both>(?P<size>\w+)\s*/\s*(?P<by>\w+))\s*;"
 )
+_OF_BLOCK = r"(?P<first>blockIdx\.(?P<axis>[xyz])\s*\*\s*(?:\w+|blockDim\.[xyz])\s*\+\s*threadIdx\.(?P=axis))"
 _PRODUCT = re.compile(rf"=\s*(?P<all>{_OF_BLOCK}\s*\*\s*(?P<by>\w+))\s*[;+]")
 _FROM = re.compile(
     r"\bfor\s*\([^;=]{0,40}?\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*|blockIdx\.[xyz]\s*\*\s*\w+)(?:\s*\+[^;]{1,40})?;"
@@ -76,6 +78,8 @@ _ARGUMENTS = r"(?:[^();]|\((?:[^()]|\([^()]*\))*\)){1,300}"
 _ARGUMENT = re.compile(r"\s*((?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+?)\s*(?:,|$)")
 _FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
 _INTEGERS_CUT = "An integer keeps no fractions."
+
+_MOST, _CALLS = 20_000, 20  # characters, and calls, that are looked at: bounds a stranger's work
 
 HALF_A_WARP = 16
 """Lanes, by which the first of a warp's shuffles goes."""
@@ -101,7 +105,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _products(lines)
     yield from _loop_ends(lines)
     yield from _below_0(lines)
-    yield from _exchanged(text)
+    yield from islice(_exchanged(text[:_MOST]), _CALLS)
     yield from _one_of_all(lines)
 
 
@@ -163,10 +167,12 @@ def _parts(lines: Sequence[Line]) -> Iterator[Edit]:
     for line in lines:
         for part in _DIVIDED.finditer(line.text):
             if sum(each["base"] == part["base"] for _, each in found) == 1:
-                other = {"/": "%", "%": "/"}[part["sign"]]
-                new = f"{part['base']} {other} {part['by']}"
-                change = (line.start + part.start("sign"), line.start + part.end("sign"), other)
-                said = f"`{new}` in place of `{part['base']} {part['sign']} {part['by']}` in line {line.number}"
+                sign = {"/": "%", "%": "/"}[part["sign"]]
+                new = f"{part['base']} {sign} {part['by']}"
+                change = (line.start + part.start("sign"), line.start + part.end("sign"), sign)
+                said = (
+                    f"`{new}` in place of `{part['base']} {part['sign']} {part['by']}` in line {line.number}"
+                )
                 yield Edit(said, line.number, (change,), "The quotient counts rows, the remainder columns.")
     for (one, first), (other, second) in pairwise(found):
         same = first["base"] == second["base"] and first["by"] == second["by"]
@@ -242,7 +248,9 @@ def _clamped(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         first = own[0][0]
         device, kernel = (text.rfind(word, 0, first.start) for word in ("__device__", "__global__"))
         new = "continue;" if kernel > device else "return 0;"
-        changes = tuple((line.start + each.start("set"), line.start + each.end("set"), new) for line, each in own)
+        changes = tuple(
+            (line.start + each.start("set"), line.start + each.end("set"), new) for line, each in own
+        )
         old = " and ".join(f"`{each['set']}` in line {line.number}" for line, each in own)
         why = "Else an element at an end stands for those beyond it, which are not there."
         yield Edit(f"`{new}` in place of {old}", first.number, changes, why)
@@ -358,8 +366,8 @@ def _exchanged(text: str) -> Iterator[Edit]:
                 first, second = text[one:one_end], text[other:other_end]
                 number = text.count("\n", 0, one) + 1
                 said = f"`{first}` and `{second}` exchanged in the call of `{function[1]}` in line {number}"
-                taken = [re.findall(r"\w+", each)[-1] for each in function["taken"].split(",")]
-                why = f"`{function[1]}` takes {', '.join(f'`{name}`' for name in taken)}, in this order."
+                taken = " ".join(function["taken"].split())
+                why = f"It is `{function[1]}({taken})`."
                 if first != second:
                     yield Edit(said, number, ((one, one_end, second), (other, other_end, first)), why)
 

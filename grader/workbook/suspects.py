@@ -45,7 +45,9 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
     """The first of what is suspicious, by the line, in a sentence that says what mends it; "" for nothing."""
     text = plain(source[:_MOST])
     own = [item for item in warnings if item.file == file]
-    return min(chain(_warned(text, own), _sums(text), _steps(text), _waits(text), _unbraced(text)), default=(0, ""))[1]
+    return min(
+        chain(_warned(text, own), _sums(text), _steps(text), _waits(text), _unbraced(text)), default=(0, "")
+    )[1]
 
 
 _Said = tuple[int, str]
@@ -112,7 +114,9 @@ def _no_effect(text: str, line: str, item: Diagnostic) -> str:
     if head := _FOR.search(line):
         step = head["step"].strip()
         if "," in head["condition"]:
-            return f"Line {item.line}: of conditions with a comma in between only the last counts: write `&&`."
+            return (
+                f"Line {item.line}: of conditions with a comma in between only the last counts: write `&&`."
+            )
         assigned = _NO_STEP.sub(r"\1 \2= ", step)
         mend = f": `{assigned}`" if assigned != step else ""
         return f"Line {item.line}: the step `{step}` of the loop changes nothing{mend}."

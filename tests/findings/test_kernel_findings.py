@@ -153,7 +153,12 @@ LETS = "The condition in line 6 lets "
         ),
         (132, 16, Text("((float4*)B)[i]", "i", "t", "if (i < n)"), f"{LETS}this thread pass"),
         (140, 4, Text("*p = 0;", "i * sizeof(float)", "", "if (i < n)"), "leave `sizeof` out"),
-        (140, 4, Text("B[v]", "v", "in[i] + 9", "if (i < n)"), "read from memory, `in\\[i\\] \\+ 9`, which no.*`B`\\[130"),
+        (
+            140,
+            4,
+            Text("B[v]", "v", "in[i] + 9", "if (i < n)"),
+            "read from memory, `in\\[i\\] \\+ 9`, which no.*`B`\\[130",
+        ),
     ],
 )
 def test_what_mends_an_index_follows_from_its_text(element: int, size: int, text: Text, says: str) -> None:

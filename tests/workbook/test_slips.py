@@ -89,3 +89,9 @@ def test_a_long_text_takes_no_time() -> None:
     assert not list(
         edits("for (int i = " + "a " * 20_000 + "\nv = " + "i + k > " * 20_000 + "\n" + "s[1 - " * 20_000)
     )
+
+
+def test_calls_of_a_long_text_take_no_time() -> None:
+    text = "__device__ void f(int a, ...) { f(1, 2); }" * 5000
+    assert not list(edits(text))
+    assert len(list(edits(text.replace("...", "int b")))) == 20

@@ -79,7 +79,11 @@ def _of_blocks(kernel: Kernel, launch: Launch) -> Iterator[str]:
                 f"Line {found.line} adds threadIdx.{found.axis} to the number of the block: block 1 begins at element "
                 f"{threads}, which is blockIdx.{found.axis} * blockDim.{found.axis}."
             )
-        if found.threads is not None and found.threads != threads and not cuda_source.loops(kernel.file.source):
+        if (
+            found.threads is not None
+            and found.threads != threads
+            and not cuda_source.loops(kernel.file.source)
+        ):
             yield (
                 f"Line {found.line} counts {found.threads} threads a block in {found.axis}, and the launch block has "
                 f"{threads}: {_one_size(found.threads, threads, found.axis)}."
@@ -91,7 +95,9 @@ def _one_size(counted: int, threads: int, axis: str) -> str:
     for those that there are."""
     if counted < threads:
         return f"let both use one constant, or blockDim.{axis}"
-    loop = f", or let each thread go on by {threads} until {counted} are done" if counted % threads == 0 else ""
+    loop = (
+        f", or let each thread go on by {threads} until {counted} are done" if counted % threads == 0 else ""
+    )
     return f"let both, and `grid`, use one constant{loop}"
 
 

@@ -47,7 +47,7 @@ PLANE = launch((5, 17, 1), (32, 8, 1))
         (AT >= 259, LINE, "begin 1 element apart. Multiply blockIdx.x by 256."),
         (AT >= 268, LINE, "begin 4 elements apart. Multiply blockIdx.x by 256, and not by gridDim.x."),
         (AT >= 1020, LINE, "all elements from 1020 on, the last 3 of 1023: what is left where a thread"),
-        (ROW >= 128, launch((20, 1, 1), (32, 32, 1)), "the last 3 of 131: is a number of tiles rounded down? If not: what"),
+        (ROW >= 128, launch((20, 1, 1), (32, 32, 1)), "is a number of tiles rounded down? If not: what"),
         (AT >= 700, LINE, "all elements from 700 on: which thread writes them"),
         (AT % 4 == 3, LINE, "i % 4 == 3: is component w of a vector never set?"),
         ((AT % 4 == 0) & (AT < 1020), LINE, "i % 4 == 0: is component x"),

@@ -29,8 +29,8 @@ def said(text: str, *block: int) -> str | None:
         (INDEX.format("blockIdx.x + threadIdx.x"), (256,), "Line 1 adds threadIdx.x to the number of the block: "
          "block 1 begins at element 256, which is blockIdx.x * blockDim.x."),
         ("constexpr int B = 16;\n" + INDEX.format("size_t(blockIdx.x) * B + threadIdx.x"), (8,),
-         "Line 2 counts 16 threads a block in x, and the launch block has 8: let both, and `grid`, use one constant, or "
-         "let each thread go on by 8 until 16 are done."),
+         "Line 2 counts 16 threads a block in x, and the launch block has 8: let both, and `grid`, use one "
+         "constant, or let each thread go on by 8 until 16 are done."),
         (INDEX.format("8 * blockIdx.x + threadIdx.x"), (32,),
          "Line 1 counts 8 threads a block in x, and the launch block has 32: let both use one constant, or "
          "blockDim.x."),
