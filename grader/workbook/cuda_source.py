@@ -32,8 +32,8 @@ _LEAVES = re.compile(r"\b(?:return|continue|break)\b")
 _WITH_BODY = re.compile(r"\bif\b[^{]*;\s*$")
 _UNBRACED_IF = re.compile(r"\bif\b[^{;]*$")
 _OVER_BLOCKS = re.compile(
-    r"(?:(?P<front>[\w.]+|\))\s*\*\s*(?:\(\s*[\w ]+\)|[\w<> ]*\()?\s*)?\bblockIdx\.(?P<axis>[xyz])\s*\)?\s*"
-    r"(?:\*\s*(?P<behind>[A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.(?P=axis)\b"
+    r"(?:(?P<front>[\w.]+|\))\s*\*\s*(?:\(\s*[\w ]+\)\s*|[\w<> ]+\((?=\s*blockIdx\.[xyz]\s*\)))?)?\bblockIdx\.(?P<axis>[xyz])"
+    r"\s*\)?\s*(?:\*\s*(?P<behind>[A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.(?P=axis)\b"
 )
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
 _LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
@@ -296,15 +296,17 @@ class Counted:
 
 
 def counted(source: str) -> Iterator[Counted]:
-    """The indices over all blocks whose factor is a number, a name, or missing."""
+    """The indices over all blocks whose factor is a number, a name, or missing. Of two factors each may be what it is
+    for: threads, or elements of a thread."""
     text = plain(source)
     numbers = _numbers(text)
     for number, each in enumerate(text.splitlines(), 1):
         for found in _OVER_BLOCKS.finditer(each[:_LONGEST]):
-            factor = " * ".join(filter(None, found.group("front", "behind"))) or None
-            yield Counted(
-                number, cast(Axis, found["axis"]), factor, _integer(factor, numbers) if factor else None
-            )
+            front, behind = found.group("front", "behind")
+            if not (front and behind):
+                factor = front or behind
+                threads = _integer(factor, numbers) if factor else None
+                yield Counted(number, cast(Axis, found["axis"]), factor, threads)
 
 
 def barrier(source: str) -> int | None:

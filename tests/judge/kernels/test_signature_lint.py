@@ -51,6 +51,8 @@ def test_it_is_told_with_its_line(text: str, block: tuple[int, ...], sentence: s
         (INDEX.format("blockIdx.x * 256 + threadIdx.x"), (256,)),
         (INDEX.format("blockDim.x * blockIdx.x + threadIdx.x"), (256,)),
         (INDEX.format("256 * size_t(blockIdx.x) + threadIdx.x"), (256,)),
+        ("constexpr int B = 16;\n" + INDEX.format("2 * (blockIdx.x * B + threadIdx.x)"), (16,)),
+        ("constexpr int B = 16;\n" + INDEX.format("2 * blockIdx.x * B + threadIdx.x"), (16,)),
         (INDEX.format("(TILE - 2) * (size_t)blockIdx.x + threadIdx.x"), (256,)),
         (INDEX.format("blockIdx.x * TILE + threadIdx.x"), (256,)),  # of which nothing is known
         ("for (int y = 0; y < 32; y += 8) {}\n" + INDEX.format("blockIdx.x * 32 + threadIdx.x"), (8,)),
