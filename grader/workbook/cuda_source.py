@@ -32,8 +32,8 @@ _LEAVES = re.compile(r"\b(?:return|continue|break)\b")
 _WITH_BODY = re.compile(r"\bif\b[^{]*;\s*$")
 _UNBRACED_IF = re.compile(r"\bif\b[^{;]*$")
 _OVER_BLOCKS = re.compile(
-    r"(?:(?P<front>[\w.]+|\))\s*\*\s*(?:\(\s*[\w ]+\)\s*|[\w<> ]+\((?=\s*blockIdx\.[xyz]\s*\)))?)?\bblockIdx\.(?P<axis>[xyz])"
-    r"\s*\)?\s*(?:\*\s*(?P<behind>[A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.(?P=axis)\b"
+    r"(?:(?P<front>[\w.]+|\))\s*\*\s*(?:\(\s*[\w ]+\)\s*|[\w<> ]+\((?=\s*blockIdx\.[xyz]\s*\)))?)?"
+    r"\bblockIdx\.(?P<axis>[xyz])\s*\)?\s*(?:\*\s*(?P<behind>[A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.(?P=axis)\b"
 )
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
 _LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
