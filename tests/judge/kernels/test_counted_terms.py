@@ -109,3 +109,16 @@ def test_elements_of_a_wrong_sum_are_counted(
     found = told(runner, kernel, cases.make({"N": size}, "exact"))
     assert said in found
     assert bool(said) == bool(found)
+
+
+def test_an_output_that_is_the_only_one_at_one_size_alone_is_not_counted(
+    runner: CaseRunner, tmp_path: Path
+) -> None:
+    """Of a stencil that has a thousand outputs the first is right with few of the elements."""
+    topic = topics.load("stencil")
+    file = tmp_path / "mine.cu"
+    source = SUM.replace('// zero = ["out"]\n', "").replace("block_sum", "stencil").replace("GRID", "1")
+    file.write_text(source.replace("atomicAdd(out, s[0])", "out[0] = 2 * s[0]"), "utf-8")
+    kernel = prepare(topic.parse(file), runner.child.hello().arch)
+    of_stencils = CaseRunner(topic, CaseStore(topic), runner.child)
+    assert told(of_stencils, kernel, cases.make({"N": 1}, "exact")) == ""
