@@ -35,6 +35,7 @@ from grader.emulator.machine.records import Counted
 
 SECTOR = 32  # bytes
 SECTORS_A_LINE = 4
+LINES_A_CLOCK = 4
 SECTORS_A_FILL = 2  # neighbours that come into L1 from L2 in one clock
 ISSUE_A_CLOCK = 4  # warp instructions a SM
 LOADS_IN_FLIGHT = 4  # of a warp: compilers unroll loops by four and move the loads to the front
@@ -84,8 +85,7 @@ class LaunchStats:
     registers: int  # a thread
     shared_bytes: int  # a block, static and dynamic
     counters: Mapping[str, float]  # Nsight Compute's metrics
-    load_lines: float  # lines of 128 bytes that global loads look up, one by one, see `lines`
-    store_lines: float
+    l1_clocks: float  # of loads and stores of global memory, see `l1_clocks`
     dram_read: float  # bytes
     dram_write: float  # bytes
     l2_read: float  # bytes that miss an L1 cache
@@ -130,8 +130,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int) -> LaunchStats:
         registers=record.registers,
         shared_bytes=record.shared_bytes,
         counters={name: value * scale for name, value in record.counters.items()},
-        load_lines=sum(lines(item.counters, "ld") for item in record.lines) * scale,
-        store_lines=sum(lines(item.counters, "st") for item in record.lines) * scale,
+        l1_clocks=sum(l1_clocks(item.counters) for item in record.lines) * scale,
         dram_read=min(record.dram_read_bytes * scale, array_bytes),
         dram_write=min(record.dram_write_bytes * scale, array_bytes),
         l2_read=record.l2_read_bytes * scale,
@@ -140,16 +139,15 @@ def launch_stats(record: CountedLaunch, array_bytes: int) -> LaunchStats:
     )
 
 
-def lines(counters: Mapping[str, int], kind: str) -> float:
-    """Lines of 128 bytes that the loads ("ld") or stores ("st") of one source line look up, one by one.
-
-    Up to 16 sectors a request fit whole lines, four sectors to each (16 bytes a lane is the widest access
-    there is); more are scattered, and each has its own line. A source line is the finest that is counted; one
-    that mixes kinds of access counts as their average.
-    """
-    requests = counters.get(metrics.GLOBAL_REQUESTS[kind], 0)
-    sectors = counters.get(metrics.GLOBAL_SECTORS[kind], 0)
-    return sectors if sectors > 16 * requests else max(requests, sectors / SECTORS_A_LINE)
+def l1_clocks(counters: Mapping[str, int]) -> float:
+    """Clocks of L1 that loads and stores of one place in the source take: it looks up four lines of 128 bytes a clock,
+    and its data serve a wavefront a clock (benchmarks/l1.cu). A place is the finest that is counted; one that mixes
+    kinds of access counts as their average."""
+    wavefronts, lines = (
+        [counters.get(names[kind], 0) for kind in metrics.LOAD_STORE]
+        for names in (metrics.GLOBAL_WAVEFRONTS, metrics.GLOBAL_LINES)
+    )
+    return sum(max(data, tags / LINES_A_CLOCK) for data, tags in zip(wavefronts, lines, strict=True))
 
 
 def modelled_time(device: DeviceSpec, launches: Sequence[LaunchStats]) -> ModelledTime:
@@ -256,7 +254,7 @@ def _l2(device: DeviceSpec, launch: LaunchStats) -> float:
 
 def _neighbours(launch: LaunchStats, kind: str) -> float:
     """Sectors that an access touches in one line: 1 where it is scattered, 4 where it is coalesced."""
-    touched = launch.load_lines if kind == "ld" else launch.store_lines
+    touched = launch.counters.get(metrics.GLOBAL_LINES[kind], 0)
     sectors = launch.counters.get(metrics.GLOBAL_SECTORS[kind], 0)
     return min(SECTORS_A_LINE, max(1.0, sectors / touched)) if touched else SECTORS_A_LINE
 
@@ -268,7 +266,7 @@ def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
     counters = launch.counters
     instruction = WARP / device.capability.ldst_lanes
     accesses = sum(counters.get(metrics.GLOBAL_REQUESTS[kind], 0) for kind in ("ld", "st"))
-    clocks = max(launch.load_lines + launch.store_lines, accesses * instruction)
+    clocks = max(launch.l1_clocks, accesses * instruction)
     clocks += launch.l2_read / SECTOR / min(SECTORS_A_FILL, _neighbours(launch, "ld"))
     clocks += counters.get(metrics.INTER_THREAD, 0) / WARP
     clocks += sum(counters.get(name, 0) for name in metrics.PEER_SECTORS.values())

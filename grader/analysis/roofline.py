@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from grader.analysis.devices import DeviceSpec
-from grader.analysis.model import lines
+from grader.analysis.model import l1_clocks
 from grader.emulator import metrics
 from grader.results import RungResult
 
@@ -161,7 +161,7 @@ def work(rung: RungResult, growth: Growth) -> Work | None:
         else rung.l2_bytes - stored
     )
     turns: float = sum(counters.get(metrics.SHARED_WAVEFRONTS[kind], 0) for kind in ("ld", "st", "atom"))
-    turns += sum(lines(counters, kind) for kind in ("ld", "st"))
+    turns += l1_clocks(counters)
     tensor = sum(counters.get(name, 0) for name in metrics.TENSOR_FLOP)
     warpgroup = sum(counters.get(name, 0) for name in metrics.WARPGROUP_OPS.values())
     return Work(

@@ -17,6 +17,14 @@ def _by_operation(name: str, operations: tuple[str, ...]) -> dict[str, str]:
 # Requests: warp instructions that access global memory.
 GLOBAL_REQUESTS = _by_operation("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", (*LOAD_STORE, *ATOMICS))
 
+# Lines: aligned 128 bytes that loads and stores of global memory look up, each counted once a request; and wavefronts
+# of L1's data: the most distinct words that lie in one of its 32 banks.
+GLOBAL_LINES = _by_operation("l1tex__t_set_accesses_pipe_lsu_mem_global_op_{}.sum", LOAD_STORE)
+GLOBAL_WAVEFRONTS = {
+    kind: f"l1tex__data_pipe_lsu_wavefronts_mem_lgds_cmd_{verb}.sum"
+    for kind, verb in zip(LOAD_STORE, ("read", "write"), strict=True)
+}
+
 # Sectors: aligned 32 bytes that requests to global memory touch, each counted once a request.
 GLOBAL_SECTORS = _by_operation("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum", (*LOAD_STORE, *ATOMICS))
 
@@ -157,6 +165,8 @@ THREAD_INSTRUCTIONS = "smsp__thread_inst_executed.sum"
 NAMES = frozenset(
     {
         *GLOBAL_REQUESTS.values(),
+        *GLOBAL_LINES.values(),
+        *GLOBAL_WAVEFRONTS.values(),
         *GLOBAL_SECTORS.values(),
         IDEAL_SECTORS,
         *LOCAL_REQUESTS.values(),

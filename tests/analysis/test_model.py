@@ -14,15 +14,17 @@ from grader.analysis.model import (
     OVERLAP,
     OVERLAP_ALONE,
     LaunchStats,
+    l1_clocks,
     launch_stats,
-    lines,
     modelled_time,
 )
 from grader.emulator.machine.records import Counted
 from grader.emulator.metrics import (
     ASYNC_COPIES,
+    GLOBAL_LINES,
     GLOBAL_REQUESTS,
     GLOBAL_SECTORS,
+    GLOBAL_WAVEFRONTS,
     INTER_THREAD,
     PEER_BYTES,
     PEER_REQUESTS,
@@ -46,14 +48,14 @@ def copy(nbytes: int, floats_a_thread: int) -> LaunchStats:
     per_kind = {"ld": nbytes, "st": nbytes}
     counters = {GLOBAL_REQUESTS[kind]: float(warps) for kind in per_kind}
     counters |= {GLOBAL_SECTORS[kind]: total / 32 for kind, total in per_kind.items()}
+    counters |= {GLOBAL_LINES[kind]: total / 128 for kind, total in per_kind.items()}
     return LaunchStats(
         blocks=warps // 8,
         block_threads=256,
         registers=16,
         shared_bytes=0,
         counters=counters | {"smsp__inst_executed.sum": 12.0 * warps},
-        load_lines=nbytes / 128,
-        store_lines=nbytes / 128,
+        l1_clocks=2 * nbytes / 128,
         dram_read=nbytes,
         dram_write=nbytes,
         l2_read=nbytes,
@@ -86,16 +88,13 @@ def test_arithmetic_from_registers_runs_at_the_measured_peak() -> None:
         copy(1 << 20, 1),
         blocks=132 * 64,
         counters={FP32[0]: fma, "smsp__inst_executed.sum": fma / 32},
-        load_lines=0,
-        store_lines=0,
+        l1_clocks=0,
     )
     assert modelled_time(H200, [stats]).terms["fma"] == pytest.approx(2 * fma / 64.9e12, rel=0.01)
 
 
 def test_sixteen_special_functions_a_clock() -> None:
-    stats = replace(
-        copy(1 << 20, 1), blocks=132, counters={SPECIAL_FUNCTIONS: 132e6}, load_lines=0, store_lines=0
-    )
+    stats = replace(copy(1 << 20, 1), blocks=132, counters={SPECIAL_FUNCTIONS: 132e6}, l1_clocks=0)
     assert modelled_time(H200, [stats]).terms["special"] == pytest.approx(2e6 / 1.92e9)
 
 
@@ -104,15 +103,14 @@ def test_tensor_cores_run_at_what_mma_sync_was_measured_to_make() -> None:
         copy(1 << 20, 1),
         blocks=132 * 64,
         counters={TENSOR_OPS["fp16", "fp32"]: 1e12},
-        load_lines=0,
-        store_lines=0,
+        l1_clocks=0,
     )
     assert modelled_time(H200, [stats]).terms["tensor"] == pytest.approx(1e12 / 648e12)
 
 
 @pytest.mark.parametrize(("factors", "rate"), [("fp16", 790e12), ("tf32", 395e12), ("fp8", 1580e12)])
 def test_products_of_warpgroups_run_beside_all_else(factors: str, rate: float) -> None:
-    idle = replace(copy(1 << 20, 1), blocks=132 * 64, load_lines=0, store_lines=0)
+    idle = replace(copy(1 << 20, 1), blocks=132 * 64, l1_clocks=0)
     rest = modelled_time(H200, [idle]).seconds
     stats = [replace(idle, counters=idle.counters | {WARPGROUP_OPS[factors]: n}) for n in (1e12, 1e3)]
     long, short = (modelled_time(H200, [launch]) for launch in stats)
@@ -137,7 +135,7 @@ def test_updates_of_one_word_follow_each_other() -> None:
 
 def test_atomics_in_shared_memory_run_at_what_an_sm_was_measured_to_make() -> None:
     """Wavefronts take a clock each; loops of compare-and-swaps take longer than theirs."""
-    idle = replace(copy(1 << 20, 1), blocks=132, counters={}, load_lines=0, store_lines=0, l2_read=0)
+    idle = replace(copy(1 << 20, 1), blocks=132, counters={}, l1_clocks=0, l2_read=0)
     native = {SHARED_ATOMICS["alu"]: 1e6, SHARED_WAVEFRONTS["atom"]: 32e6}
     loops = {SHARED_ATOMICS["cas"]: 32e6, SHARED_WAVEFRONTS["atom"]: 64e6}
     for counters, clocks in ((native, 32e6), (loops, 2.9 * 32e6)):
@@ -146,7 +144,7 @@ def test_atomics_in_shared_memory_run_at_what_an_sm_was_measured_to_make() -> No
 
 
 def test_a_warp_waits_for_each_of_its_compare_and_swaps() -> None:
-    idle = replace(copy(1 << 20, 1), blocks=132, counters={}, load_lines=0, store_lines=0, l2_read=0)
+    idle = replace(copy(1 << 20, 1), blocks=132, counters={}, l1_clocks=0, l2_read=0)
     swaps = idle.working_warps * 1e3
     without, waiting = (
         modelled_time(H200, [replace(idle, counters=counters)]).terms["latency"]
@@ -156,7 +154,7 @@ def test_a_warp_waits_for_each_of_its_compare_and_swaps() -> None:
 
 
 def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:
-    idle = replace(copy(1 << 20, 1), blocks=132 * 64, counters={}, load_lines=0, store_lines=0, l2_read=0)
+    idle = replace(copy(1 << 20, 1), blocks=132 * 64, counters={}, l1_clocks=0, l2_read=0)
     stats = replace(idle, counters={INTER_THREAD: 32 * 132 * 1e6})
     assert modelled_time(H200, [idle]).terms["l1"] == 0
     assert modelled_time(H200, [stats]).terms["l1"] == pytest.approx(1e6 / 1.92e9)
@@ -164,7 +162,7 @@ def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:
 
 def test_shared_memory_of_another_block_takes_longer_than_the_own() -> None:
     """32 words in one bank are as many sectors there, which pass the network between SMs besides."""
-    idle = replace(copy(1 << 20, 1), blocks=132, counters={}, load_lines=0, store_lines=0, l2_read=0)
+    idle = replace(copy(1 << 20, 1), blocks=132, counters={}, l1_clocks=0, l2_read=0)
     requests = 1e6 * idle.working_warps
     own = {SHARED_WAVEFRONTS["ld"]: 32 * requests}
     there = {
@@ -200,17 +198,17 @@ def test_a_block_that_does_not_fit_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("requests", "sectors", "expected"),
+    ("lines", "wavefronts", "clocks"),
     [
-        (10, 40, 10),  # a float a lane, neighbours
-        (10, 160, 40),  # a float4 a lane, neighbours
-        (10, 10, 10),  # one address for all lanes
-        (10, 320, 320),  # a column: every lane its own line
-        (0, 0, 0),
+        (10, 10, 10),  # a float a lane, neighbours
+        (40, 40, 40),  # a float4 a lane, neighbours
+        (320, 320, 320),  # a column whose rows begin in one bank
+        (320, 10, 80),  # whose rows begin in all of them: four lines are looked up a clock
     ],
 )
-def test_lines_that_are_looked_up(requests: int, sectors: int, expected: int) -> None:
-    assert lines({GLOBAL_REQUESTS["ld"]: requests, GLOBAL_SECTORS["ld"]: sectors}, "ld") == expected
+def test_clocks_of_l1(lines: int, wavefronts: int, clocks: int) -> None:
+    counters = {GLOBAL_LINES["ld"]: lines, GLOBAL_WAVEFRONTS["ld"]: wavefronts}
+    assert l1_clocks(counters) == clocks
 
 
 @dataclass(frozen=True)
@@ -223,7 +221,7 @@ class Record:
     blocks_run: int = 2
     grid_blocks: int = 8
     counters: Mapping[str, int] = field(default_factory=lambda: {GLOBAL_SECTORS["ld"]: 64})
-    lines: Sequence[Counted] = (Counted(UNKNOWN, {GLOBAL_SECTORS["ld"]: 64, GLOBAL_REQUESTS["ld"]: 2}),)
+    lines: Sequence[Counted] = (Counted(UNKNOWN, {GLOBAL_LINES["ld"]: 64, GLOBAL_WAVEFRONTS["ld"]: 8}),)
     dram_read_bytes: int = 1000
     dram_write_bytes: int = 100
     l2_read_bytes: int = 2048
@@ -234,7 +232,7 @@ class Record:
 def test_blocks_that_were_run_stand_for_all() -> None:
     stats = launch_stats(Record(), array_bytes=3000)
     assert (stats.blocks, stats.block_threads, stats.warps) == (8, 256, 64)
-    assert (stats.counters[GLOBAL_SECTORS["ld"]], stats.load_lines) == (256, 256)
+    assert (stats.counters[GLOBAL_SECTORS["ld"]], stats.l1_clocks) == (256, 64)
     assert (stats.dram_read, stats.dram_write, stats.l2_read) == (3000, 400, 8192)
     assert launch_stats(Record(atomics_a_word=5), array_bytes=3000).atomics_a_word == 5
     with pytest.raises(ValueError, match="no block"):

@@ -20,6 +20,7 @@ from grader.emulator.ptx.plan import KernelPlan, Site, access_shape, is_bulk_cop
 from grader.emulator.ptx.tree import TYPE_BYTES, Imm
 from grader.emulator.runtime.layout import (
     GROUPS,
+    LINES,
     NEW_SECTORS,
     PEER_EXCESS,
     PEER_REQUESTS,
@@ -37,8 +38,11 @@ _PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h", "bf16": "h", "bf
 _ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
 _SPECIAL = ("rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "div")
 _INTER_THREAD = ("shfl", "vote", "match", "redux")
+_OF_L1 = {kind: (metrics.GLOBAL_LINES[kind], metrics.GLOBAL_WAVEFRONTS[kind]) for kind in metrics.LOAD_STORE}
 _ALWAYS = (
     *metrics.GLOBAL_REQUESTS.values(),
+    *metrics.GLOBAL_LINES.values(),
+    *metrics.GLOBAL_WAVEFRONTS.values(),
     *metrics.GLOBAL_SECTORS.values(),
     *metrics.LOCAL_REQUESTS.values(),
     *metrics.LOCAL_SECTORS.values(),
@@ -195,6 +199,9 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
         yield metrics.GLOBAL_REQUESTS[operation], requests
         yield metrics.GLOBAL_SECTORS[operation], amount
         yield metrics.IDEAL_SECTORS, min(amount, requests * _bytes_a_lane(site, amount))
+        past_l1 = site.inst.parts[0] == "cp" and "cg" in site.inst.parts
+        wavefronts = 0 if past_l1 else groups
+        yield from zip(_OF_L1.get(operation, ()), (int(counted[LINES]), wavefronts), strict=False)
     elif site.space == "const":
         yield metrics.CONSTANT_INSTRUCTIONS, executions
         yield metrics.CONSTANT_REQUESTS, amount

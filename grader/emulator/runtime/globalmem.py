@@ -23,10 +23,12 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CONFLICT,
     DOUBTFUL,
     GLOBAL_BASE,
+    GROUPS,
     HOST_DELTA,
     IN_GLOBAL,
     KEPT,
     LANES,
+    LINES,
     LOAD,
     LOADED,
     LOADED_BEFORE_BARRIER,
@@ -35,6 +37,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     NEW_SECTORS,
     OUT_OF_BOUNDS,
     P_ALIGNED,
+    P_GROUPS,
     P_HIGHEST,
     P_ITEM_OFFSETS,
     P_ITEM_WORDS,
@@ -65,7 +68,13 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import fetch_or, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern, sector_words
+from grader.emulator.runtime.patterns import (
+    describe_global,
+    fill_inactive,
+    find_pattern,
+    lines_of,
+    sector_words,
+)
 from grader.emulator.runtime.races.tracking import before, misses, track, track_lane
 from grader.emulator.runtime.spaces.trace import trace, trace_uniform
 
@@ -377,6 +386,8 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
     s[ACCESS_LANES] += population(mask)
     if kind not in (ATOMIC, REDUCTION):
         s[SECTORS] += p[P_SECTORS]
+        s[GROUPS] += p[P_GROUPS]
+        s[LINES] += lines_of(pattern, (first >> 5) & 3)
     else:  # the compiler lets one lane act for a whole warp with one address
         s[SECTORS] += 1 if _one_address(addresses, mask) else atomic_sectors(addresses, mask)
     allowed = mask
@@ -401,6 +412,8 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
     s[REQUESTS] += 1
     s[ACCESS_LANES] += population(mask)
     s[SECTORS] += 1
+    s[GROUPS] += max(width >> 2, 1)
+    s[LINES] += 1
     if not check_address(context, site, address, width, trailing_zeros(mask)):
         return int64(0)
     if c[TRACE]:

@@ -188,7 +188,8 @@ VISIT_SLOTS = 4
 (
     REQUESTS,  # warp instructions that accessed memory with at least one lane
     SECTORS,  # global and local: 32-byte sectors, summed over requests; shared: wavefronts
-    GROUPS,  # shared: the fewest wavefronts the accesses could have taken
+    GROUPS,  # global: wavefronts of L1's data; shared: the fewest wavefronts the accesses could have taken
+    LINES,  # global: 128-byte lines, summed over requests
     ACCESS_LANES,  # lanes that accessed memory
     NEW_SECTORS,  # global loads: sectors that the block had not loaded before, or that the L1 cache has lost since
     TURNS,  # shared atomics: lanes on the bank that has the most of them, summed over requests
@@ -199,7 +200,7 @@ VISIT_SLOTS = 4
     BOUND_LOW,  # the allocation the last access fell into
     BOUND_HIGH,
     FINDINGS,  # first slot of the findings: FINDING_SLOTS each
-) = range(13)
+) = range(14)
 
 # kinds of finding, in the order of their slots
 (
@@ -246,10 +247,11 @@ SITE_SLOTS = (FINDINGS + FINDING_KINDS * FINDING_SLOTS + 7) // 8 * 8  # whole ca
     P_ALIGNED,  # 1 where all offsets are multiples of the width
     P_SECTORS,  # global: sectors; shared: wavefronts
     P_GROUPS,
+    P_LINES,  # global: lines, by where in its line the first sector lies: 8 bits each, 0 until somebody asks
     P_ITEMS,  # how many entries of the item list are valid
     P_RUN,  # shared: 1 where the lanes' offsets are one run without gaps, in the order of the lanes
     P_OFFSETS,  # 32 lane offsets
-) = range(11)
+) = range(12)
 P_ITEM_OFFSETS = P_OFFSETS + LANES  # global: sector numbers; shared: distinct lane offsets in bytes
 P_ITEM_LANES = P_ITEM_OFFSETS + LANES  # shared: the lane that has the offset, or SEVERAL
 P_TOGETHER = P_RUN  # global: 1 where two lanes have one address

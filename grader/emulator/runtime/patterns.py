@@ -3,10 +3,14 @@
 Lanes of a warp mostly access memory in the same shape again and again, only elsewhere. A shape (lane offsets from
 the first active lane, mask, width, phase) is therefore worked out once and kept in a table.
 
-Sectors: distinct 32-byte pieces of memory, whatever the lanes' order. Wavefronts of shared memory, as an H200
-counts them: accesses up to 4 bytes a lane take as many wavefronts as the most distinct words in one of the
-32 banks; 8-byte accesses serve each half-warp by itself and 16-byte ones each quarter-warp. Neighbouring groups
-of a load are served together where every lane i has the address of lane i^1, or every lane that of i^2.
+Sectors: distinct 32-byte pieces of memory, whatever the lanes' order. Lines: distinct 128-byte pieces, of which L1
+looks up four a clock (benchmarks/l1.cu). Wavefronts of its data: the most distinct words in one of the 32 banks,
+whatever the lines they lie in.
+
+Wavefronts of shared memory, as an H200 counts them: accesses up to 4 bytes a lane take as many wavefronts as the most
+distinct words in one of the 32 banks; 8-byte accesses serve each half-warp by itself and 16-byte ones each
+quarter-warp. Neighbouring groups of a load are served together where every lane i has the address of lane i^1, or every
+lane that of i^2.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     P_ITEM_OFFSETS,
     P_ITEM_WORDS,
     P_ITEMS,
+    P_LINES,
     P_LOWEST,
     P_MASK,
     P_OFFSETS,
@@ -122,8 +127,43 @@ def describe_global(entry: int, addresses: int, first: int, mask: int, width: in
             count += 1
     e[P_ITEMS] = count
     e[P_SECTORS] = count
-    e[P_GROUPS] = 1
+    e[P_GROUPS] = _most_words_of_a_bank(entry)
+    e[P_LINES] = 0
     e[P_TOGETHER] = 1 if _is_shared(e, mask) else 0
+
+
+@native
+def _most_words_of_a_bank(entry: int) -> int:
+    """The most distinct words of a shape that lie in one of L1's 32 banks, wherever it begins."""
+    e = pointer(entry, int64)
+    most = int64(0)
+    for group in range(4):  # of banks, which sectors four apart share
+        for word in range(8):
+            words = int64(0)
+            for i in range(e[P_ITEMS]):
+                if (e[P_ITEM_OFFSETS + i] & 3) == group:
+                    words += (e[P_ITEM_WORDS + i] >> word) & 1
+            most = max(most, words)
+    return most
+
+
+@native
+def lines_of(entry: int, place: int) -> int:
+    """The distinct lines of a shape's sectors, where the first active lane's is at `place` (0 to 3) in its line."""
+    e = pointer(entry, int64)
+    known = (e[P_LINES] >> (8 * place)) & 255
+    if known:
+        return known
+    lines = int64(0)
+    for i in range(e[P_ITEMS]):
+        line = (e[P_ITEM_OFFSETS + i] + place) >> 2
+        lines += 1
+        for j in range(i - 1, -1, -1):  # mostly the one before
+            if (e[P_ITEM_OFFSETS + j] + place) >> 2 == line:
+                lines -= 1
+                break
+    e[P_LINES] |= lines << (8 * place)
+    return lines
 
 
 @native

@@ -78,6 +78,54 @@ def test_global_memory(bench: Bench, name: str) -> None:
         assert ran.counters[GLOBAL_SECTORS.format(side)] == sectors
 
 
+# Of benchmarks/l1.cu on an H100: index of a float in terms of t, lines, wavefronts of L1's data.
+L1_PATTERNS = {
+    "t": (1, 1),
+    "t + 1": (2, 1),
+    "2 * t": (2, 2),
+    "8 * t": (8, 8),
+    "9 * t": (9, 1),
+    "32 * t": (32, 32),
+    "33 * t": (32, 1),
+    "512 * (t / 4) + t % 4": (8, 8),
+    "516 * (t / 4) + t % 4": (8, 1),
+    "1024 * (t / 8) + t % 8": (4, 4),
+    "1032 * (t / 8) + t % 8": (4, 1),
+    "0": (1, 1),
+}
+WIDE_PATTERNS = {
+    "t": (4, 4),
+    "t + 1": (5, 4),
+    "2 * t": (8, 8),
+    "128 * (t / 8) + t % 8": (4, 4),
+    "128 * (t / 4) + t % 4": (8, 8),
+    "132 * (t / 4) + t % 4": (8, 4),
+    "8 * t": (32, 32),
+}
+
+
+def test_lines_and_wavefronts_of_l1(bench: Bench) -> None:
+    patterns = [("float", *item) for item in L1_PATTERNS.items()]
+    patterns += [("float4", *item) for item in WIDE_PATTERNS.items()]
+    source = "".join(
+        f"""
+        extern "C" __global__ void k{number}(const {kind}* in, {kind}* out)
+        {{
+            int t = threadIdx.x;
+            out[t] = in[{index}];
+        }}"""
+        for number, (kind, index, _) in enumerate(patterns)
+    )
+    data, out = np.zeros(1 << 14, np.float32), np.zeros(128, np.float32)
+    counted = []
+    for number in range(len(patterns)):
+        ran = bench.cuda(source, f"k{number}", 1, 32, data, out)
+        counted.append(
+            (ran.counters[metrics.GLOBAL_LINES["ld"]], ran.counters[metrics.GLOBAL_WAVEFRONTS["ld"]])
+        )
+    assert counted == [expected for _, _, expected in patterns]
+
+
 # name → element type, index in terms of t, (wavefronts of a load, of a store, wavefronts without a conflict)
 SHARED_PATTERNS: dict[str, tuple[str, str, tuple[int, int, int]]] = {
     **{f"stride {n}": ("int", f"{n} * t", (ways, ways, 1))
