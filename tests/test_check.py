@@ -44,7 +44,7 @@ BOUND = "<= cdiv(N, 128)"
         (
             "lessons/copy/starter.cu",
             "{}",
-            "{ for (int i = 0; i < N; ++i) out[i] = in[i]; }",
+            "{ if (int i = blockIdx.x * blockDim.x + threadIdx.x; i < N) out[i] = in[i]; }",
             "its verdict is pass",
         ),
         ("kernels/optimized/copy/01_wide.cu", "i < N; ++i", "i < N - 1; ++i", "the rung does not pass"),
