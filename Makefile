@@ -80,7 +80,7 @@ setup: .venv/.stamp
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv || true
 	@$(call install)
-	@echo "Compiling the emulator's runtime (once, most of a minute), and installing what development needs ..."
+	@echo "Installing what development needs ..."
 	@$(BIN)/python -m grader.emulator.runtime.build & runtime=$$!; \
 	  $(call install,[dev]) && wait $$runtime
 	@$(BIN)/python -m compileall -q grader
