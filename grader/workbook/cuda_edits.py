@@ -11,7 +11,7 @@ from itertools import groupby
 
 from grader.workbook import slips
 from grader.workbook.cuda_source import plain, shared_arrays
-from grader.workbook.edit import Change, Edit, Line, lines_of
+from grader.workbook.edit import Change, Edit, Line, in_place, lines_of
 
 _TWO_INDICES = re.compile(r"\b([A-Za-z_]\w*)\[([^\[\]]{1,100})\]\[([^\[\]]{1,100})\](?!\s*\[)")
 _ONE_INDEX = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*)\](?!\s*\[)")
@@ -117,10 +117,8 @@ def _parts(lines: list[Line]) -> Iterator[Edit]:
         for found in _ONE_INDEX.finditer(line.text):
             name, index = found.groups()
             if index in others and not _TYPE_BEFORE.search(line.text[: found.start()]):
-                new = f"{name}[{others[index]}]"
-                said = f"`{new}` in place of `{found[0]}` in line {line.number}"
-                change = (line.start + found.start(), line.start + found.end(), new)
-                yield Edit(said, line.number, (change,), "Lanes have the same numbers in every warp.")
+                why = "Lanes have the same numbers in every warp."
+                yield in_place(line, found, 0, f"{name}[{others[index]}]", why)
 
 
 def _stored_if(source: str) -> Iterator[Edit]:
@@ -173,11 +171,8 @@ def _indices(lines: list[Line]) -> Iterator[Edit]:
             name, first, second = found.groups()
             if first == second or _TYPE_BEFORE.search(line.text[: found.start()]):
                 continue
-            new = f"{name}[{second}][{first}]"
-            said = f"`{new}` in place of `{found[0]}` in line {line.number}"
-            change = (line.start + found.start(), line.start + found.end(), new)
             side = stored if _STORED.match(line.text, found.end()) else read
-            side.append(Edit(said, line.number, (change,)))
+            side.append(in_place(line, found, 0, f"{name}[{second}][{first}]"))
     yield from read
     yield from stored
 
@@ -189,11 +184,9 @@ def _as_compared(lines: list[Line]) -> Iterator[Edit]:
             for found in _ONE_INDEX.finditer(line.text):
                 name, index = found.groups()
                 if index in compared:
-                    new = f"{name}[{' + '.join(compared)}]"
-                    said = f"`{new}` in place of `{found[0]}` in line {line.number}"
-                    change = (line.start + found.start(), line.start + found.end(), new)
-                    why = f"The condition in line {above.number} compares `{' + '.join(compared)}`."
-                    yield Edit(said, line.number, (change,), why)
+                    terms = " + ".join(compared)
+                    why = f"The condition in line {above.number} compares `{terms}`."
+                    yield in_place(line, found, 0, f"{name}[{terms}]", why)
 
 
 def _flat(lines: list[Line]) -> Iterator[Edit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -47,3 +48,9 @@ def lines_of(source: str) -> Iterator[Line]:
     for number, text in enumerate(plain(source).split("\n"), 1):
         yield Line(number, start, text[:_LONGEST])
         start += len(text) + 1
+
+
+def in_place(line: Line, found: re.Match[str], group: str | int, new: str, why: str = "") -> Edit:
+    """Another text in place of a group that was found in a line."""
+    change = (line.start + found.start(group), line.start + found.end(group), new)
+    return Edit(f"`{new}` in place of `{found[group]}` in line {line.number}", line.number, (change,), why)

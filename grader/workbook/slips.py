@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
 from grader.workbook.cuda_source import bytes_of, plain, shared_extents
-from grader.workbook.edit import Change, Edit, Line, lines_of
+from grader.workbook.edit import Edit, Line, in_place, lines_of
 
 _HALVING = re.compile(
     r"\bfor\s*\(\s*(?:int\s|unsigned\s)?\s*(?P<name>\w+)\s*=\s*(?P<start>[^;=]{1,40}?)\s*;\s*(?P=name)\s*>\s*0\s*;"
@@ -109,12 +109,6 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _one_of_all(lines)
 
 
-def _edit(line: Line, found: re.Match[str], group: str | int, new: str, why: str) -> Edit:
-    """Another text in place of a group."""
-    change: Change = (line.start + found.start(group), line.start + found.end(group), new)
-    return Edit(f"`{new}` in place of `{found[group]}` in line {line.number}", line.number, (change,), why)
-
-
 def _starts(lines: Sequence[Line]) -> Iterator[Edit]:
     """A loop that halves its step begins with another than half of a warp, or of what there is."""
     for line in lines:
@@ -143,7 +137,7 @@ def _buffers(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             name = found[2] or found[3]
             if name or found[1] in names:
                 new = f"[{name}]" if name else f"[1 - {found[1]}]"
-                yield _edit(
+                yield in_place(
                     line, found, 0, new, "The buffers change places after each step, the last one too."
                 )
 
@@ -191,7 +185,7 @@ def _halos(lines: Sequence[Line]) -> Iterator[Edit]:
         if "__shared__" in line.text:
             for found in _WITH_HALO.finditer(line.text):
                 new = f"[{found[1]} + 2 * {found[2]}]"
-                yield _edit(line, found, 0, new, "A tile has a halo at either end.")
+                yield in_place(line, found, 0, new, "A tile has a halo at either end.")
 
 
 def _behind_halo(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
@@ -202,7 +196,7 @@ def _behind_halo(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 new = re.sub(r"\bthreadIdx\.x\b", name, found[2])
                 if new != found[2]:
                     why = f"`{name}` counts the elements in front of the thread's own too."
-                    yield _edit(line, found, 0, f"{found[1]}[{new}]", why)
+                    yield in_place(line, found, 0, f"{found[1]}[{new}]", why)
 
 
 def _who_fills(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -226,7 +220,7 @@ def _cut(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         added = sums and re.search(rf"\b{sums[2]}\s*\+=[^;]{{0,100}}\[", text)
         for found in (_CUT.search(line.text), _CUT_SHARED.search(line.text), sums if added else None):
             if found:
-                yield _edit(line, found, 1, "float", _INTEGERS_CUT)
+                yield in_place(line, found, 1, "float", _INTEGERS_CUT)
 
 
 def _at_ends(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -235,9 +229,9 @@ def _at_ends(lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _CLAMPED.finditer(line.text):
             new = (found["one"] or found["two"]).strip()
             why = "Else the first element stands for all in front of it, which are not there."
-            yield _edit(line, found, "clamp", new, why)
+            yield in_place(line, found, "clamp", new, why)
         for found in _OR_ANOTHER.finditer(line.text):
-            yield _edit(line, found, 1, "0", "What is not there adds nothing.")
+            yield in_place(line, found, 1, "0", "What is not there adds nothing.")
 
 
 def _clamped(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
@@ -259,7 +253,7 @@ def _clamped(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             place, size = each["one"] or each["two"], each["size_one"] or each["size_two"]
             new = f"({place} >= 0 && {place} < {size} ? {each['array']}[{place}] : 0)"
             why = "Else an element at an end stands for those beyond it, which are not there."
-            yield _edit(line, each, 0, new, why)
+            yield in_place(line, each, 0, new, why)
 
 
 def _vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
@@ -269,14 +263,14 @@ def _vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         for name, width in counts.items():
             for found in re.finditer(rf"(?<![*\w] )(?<!\w)\b{name}\b(?=\s*\+)", line.text):
                 why = f"`{name}` counts vectors of {width} elements."
-                yield _edit(line, found, 0, f"{width} * {name}", why)
+                yield in_place(line, found, 0, f"{width} * {name}", why)
         for found in _ROUNDED_UP.finditer(line.text):
             if int(found[3]) == int(found[4]) - 1:
                 why = "The last one would go beyond the end: what is left is taken one by one."
-                yield _edit(line, found, 1, f"{found[2]} / {found[4]}", why)
+                yield in_place(line, found, 1, f"{found[2]} / {found[4]}", why)
         for found in _ONE_OF_REST.finditer(line.text):
             why = "Several elements may be left, and a thread takes one."
-            yield _edit(line, found, 0, f"{found[1]} < {found[2]}", why)
+            yield in_place(line, found, 0, f"{found[1]} < {found[2]}", why)
 
 
 def _casts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
@@ -304,7 +298,7 @@ def _strides(lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _BY_BLOCK.finditer(line.text):
             side = 1 if found[1] else 2
             new = f"gridDim.x * {found[side]}"
-            yield _edit(line, found, side, new, "Other blocks have what lies in between.")
+            yield in_place(line, found, side, new, "Other blocks have what lies in between.")
         for found in _ALL_OF_THEM.finditer(line.text):
             start = "blockIdx.x * blockDim.x + threadIdx.x"
             step = f"{found['index']} += gridDim.x * blockDim.x"
@@ -324,7 +318,9 @@ def _rounded_down(lines: Sequence[Line]) -> Iterator[Edit]:
             size, by = found["size"], found["by"]
             if by != "1" and not size.isdigit():
                 new = f"({size} + {by} - 1) / {by}"
-                yield _edit(line, found, "both", new, "`/` rounds down, and the last one is partly filled.")
+                yield in_place(
+                    line, found, "both", new, "`/` rounds down, and the last one is partly filled."
+                )
 
 
 def _products(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -333,7 +329,7 @@ def _products(lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _PRODUCT.finditer(line.text):
             new = f"({found['first']}) * {found['by']}"
             why = "`*` is done before `+`, and the threads of all blocks in front take as many each."
-            yield _edit(line, found, "all", new, why)
+            yield in_place(line, found, "all", new, why)
 
 
 def _loop_ends(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -342,7 +338,9 @@ def _loop_ends(lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _FROM.finditer(line.text):
             if found["start"] != "threadIdx" and found["start"] != found["end"]:
                 new = f"{found['start']} + {found['end']}"
-                yield _edit(line, found, "end", new, f"The loop begins at `{found['start']}`, and not at 0.")
+                yield in_place(
+                    line, found, "end", new, f"The loop begins at `{found['start']}`, and not at 0."
+                )
 
 
 def _below_0(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -350,7 +348,7 @@ def _below_0(lines: Sequence[Line]) -> Iterator[Edit]:
     for line in lines:
         for found in _UNSIGNED_FROM.finditer(line.text):
             new = f"{found['one']} < {found['other']} ? 0 : {found['both']}"
-            yield _edit(line, found, "both", new, "An unsigned number below 0 becomes a very large one.")
+            yield in_place(line, found, "both", new, "An unsigned number below 0 becomes a very large one.")
 
 
 def _exchanged(text: str) -> Iterator[Edit]:
