@@ -136,9 +136,8 @@ class KernelCalls:
             self._failed(CudaError(status, str(error)), empty=0 in grid)
         self.state.tell(Launched(record, self.state.call.frames, self._blocks_of(record)))
         self.state.impaired |= any(finding.kind != "uninitialised_global" for finding in record.findings)
-        if (
-            extents is not None and not record.may_wait
-        ):  # what waits for other kernels has an order of its own
+        # What waits for other kernels has an order of its own.
+        if extents is not None and not record.may_wait:
             self.waiting.uses.launch(extents, work)
         self._guard_arguments(kernel, parameters, work)
         if record.status != "completed":
