@@ -216,15 +216,11 @@ class _Listener:
     # -- what kernels did -------------------------------------------------------------------------------------
     def _named(self, event: Launched) -> LaunchRecord:
         """The record, with the source's names of what its findings are about; use after free has its own finding."""
-        findings = [
-            self._finding(each, event) for each in event.record.findings if not _freed(each, event.blocks)
-        ]
+        told = (each for each in event.record.findings if not _freed(each, event.blocks))
+        findings = [self._with_files(self._finding(each, event)) for each in told]
         return replace(event.record, kernel=self._lines.name(event.record.kernel), findings=tuple(findings))
 
     def _finding(self, finding: Finding, event: Launched) -> Finding:
-        in_others = any(at.file != GIVEN for at in finding.place.stack())
-        if in_others:  # else it is clear which file is meant
-            finding = replace(finding, place=finding.place.naming(self._name))
         if finding.array or finding.space != "global" or finding.allocation is None:
             return finding
         base, nbytes = finding.allocation.base, finding.allocation.nbytes
@@ -232,15 +228,33 @@ class _Listener:
         place = self._place(block.frames) if block else None
         if block is None or place is None:
             return replace(finding, array=self._array(block))
-        array, of_given = self._array(block), place.file == self._name and not in_others
-        finding = replace(
-            finding, array=array, allocated=(block.call, replace(place, file=GIVEN) if of_given else place)
-        )
+        array = self._array(block)
+        made = replace(place, file=GIVEN) if place.file == self._name else place
+        finding = replace(finding, array=array, allocated=(block.call, made))
         each = self._source.element_bytes(array, place) if array else None
         offset = (finding.address or 0) - base
         if not each or offset % each or nbytes % each:
             return finding
         return replace(finding, element=offset // each, shape=(nbytes // each,))
+
+    def _with_files(self, finding: Finding) -> Finding:
+        """Where not all lines of a finding are in the program's own file, that has its name, too."""
+        other, phase, allocated = finding.other, finding.phase, finding.allocated
+        places = [
+            finding.place,
+            other and other.place,
+            phase and phase.initialised,
+            allocated and allocated[1],
+        ]
+        if all(at.file == GIVEN for place in places if place for at in place.stack()):
+            return finding
+        return replace(
+            finding,
+            place=finding.place.naming(self._name),
+            other=other and replace(other, place=other.place.naming(self._name)),
+            phase=phase and replace(phase, initialised=phase.initialised.naming(self._name)),
+            allocated=allocated and (allocated[0], allocated[1].naming(self._name)),
+        )
 
     def _use_after_free(self, event: Launched) -> list[HostFinding]:
         found = []

@@ -135,8 +135,12 @@ def test_a_fault_in_any_file_has_its_file_line_and_calls() -> None:
     }
     assert told.keys() == stacks().keys()
     assert [kernel for kernel, stack in stacks().items() if tuple(stack) not in told[kernel]] == []
-    outside = [kernel for kernel in told if kernel != "race_in_a_header" and len(told[kernel]) > 1]
+    outside = [kernel for kernel in told if not kernel.startswith("race_") and len(told[kernel]) > 1]
     assert outside == [], "a fault is told once; a race may be told of both its lines"
+    races = [each for record, _ in outcome.launches for each in record.findings if each.other]
+    across = [each for each in races if each.other and each.place.file != each.other.place.file]
+    assert across, "a race of a header with the program itself"
+    assert all(each.place.file and each.other and each.other.place.file for each in across), "both are named"
 
 
 def test_what_is_not_there_is_refused_by_name_and_line(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-// Twelve kernels with a fault each, in a file of another depth: FAULT marks it, and CALL what led there, by the kernel.
+// Thirteen kernels with a fault each, in a file of another depth: FAULT marks it, and CALL what led there, by the kernel.
 #include <cooperative_groups.h>
 
 #include "tiles.cuh"
@@ -32,6 +32,13 @@ __global__ void race_in_a_header(const float *in, float *out)
 {
     __shared__ float tile[64];
     out[threadIdx.x] = neighbour(tile, in[threadIdx.x]);  // CALL race_in_a_header
+}
+
+__global__ void race_with_a_header(const float *in, float *out)
+{
+    __shared__ float tile[64];
+    keep(tile, in[threadIdx.x]);  // CALL race_with_a_header
+    out[threadIdx.x] = tile[63 - threadIdx.x];
 }
 
 __global__ void unset_in_a_header(const float *in, float *out)
@@ -89,7 +96,7 @@ int main()
     cudaMemset(in, 0, 1024 * sizeof(float));
     void (*kernels[])(const float *, float *) = {
         own_function,     header_function,  template_function,        two_headers,
-        race_in_a_header, unset_in_a_header, misaligned_in_a_template, in_a_lambda,
+        race_in_a_header, race_with_a_header, unset_in_a_header, misaligned_in_a_template, in_a_lambda,
         behind_a_library, not_inlined,      barrier_in_a_header,      asserted_in_a_header};
     for (auto kernel : kernels)
         kernel<<<1, 64>>>(in, out);
