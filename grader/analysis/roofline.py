@@ -63,7 +63,7 @@ class Work:
     warpgroup_flop: float  # those of tensor_flop that wgmma makes
     dram_bytes: float  # to and from DRAM
     l2_bytes: float  # between the L2 cache and the SMs; what L1 is asked for, where that alone is known
-    shared_bytes: float  # wavefronts of shared memory and lines of L1, 128 bytes each: conflicts count
+    shared_bytes: float  # wavefronts of shared memory and clocks of L1, 128 bytes each: conflicts count
 
     def traffic(self, level: Level) -> float:
         """Bytes at a level of memory."""
@@ -149,7 +149,7 @@ def work(rung: RungResult, growth: Growth) -> Work | None:
     """What a rung does at the sizes of its time, from what was counted; None where nothing was counted.
 
     Loads grow with the operations, since each feeds some of them; stores with the bytes, since results are stored once.
-    Lines of L1 are those of all loads and of all stores together, where the time model counts them line by line.
+    Clocks of L1 are those of all loads and of all stores together, where the time model counts them place by place.
     """
     if rung.counters is None or rung.flop is None or rung.dram_bytes is None:
         return None
