@@ -15,6 +15,8 @@ from grader.workbook.programs import Program
 from grader.workbook.reference import Problem
 
 _TO_HOST = (2, 4)  # cudaMemcpyDeviceToHost, cudaMemcpyDefault
+_UNSET = ("uninitialised_global", "never_written")
+"""Findings of memory that nobody has written."""
 _LOOK = "Look at what this call is given, and at what came before it."
 _RETURN_0 = "Return 0 from main where all went well."
 
@@ -45,14 +47,14 @@ class Run:
 
 def of_run(exercise: Program, run: Run) -> list[FindingResult]:
     """What the emulator found in a run; where that is nothing, the first thing that is wrong with its end, its
-    launches, its output or its times."""
+    launches, its output or its times. That nobody has written what is read comes last: a call is missing or short, and
+    what else is seen says which."""
     found = seen(run.outcome)
-    if not found:
-        for look in (_end, _launches, _output, _times, _handles):
-            found = list(look(exercise, run))
-            if found:
-                break
-    return found
+    unset = [item for item in found if item.kind in _UNSET]
+    causes = [item for item in found if item.kind not in _UNSET]
+    for look in (_end, _launches, _output, _times, _handles):
+        causes = causes or list(look(exercise, run))
+    return causes + unset
 
 
 def seen(outcome: Outcome) -> list[FindingResult]:
