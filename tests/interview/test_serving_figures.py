@@ -65,7 +65,7 @@ def value(question: str, probe: str, **parameters: object) -> float:
         ),
         (
             "phone-inference",
-            r"got rid of, (\d+) frames a second",
+            r"it can sustain (\d+) frames per second",
             lambda: value("phone-inference", "sustained", ms=50, watts=4, shed=3),
         ),
         (
@@ -106,7 +106,7 @@ def value(question: str, probe: str, **parameters: object) -> float:
             r"it takes ([\d.]+) cores",
             lambda: value("image-pipeline", "cores_needed", cpu=25, rate=500, gpus=1),
         ),
-        ("image-pipeline", r"picture is ([\d.]+) MB of bytes", lambda: 1920 * 1080 * 3 / 1e6),
+        ("image-pipeline", r"picture is ([\d.]+) MB as bytes", lambda: 1920 * 1080 * 3 / 1e6),
         (
             "consistent-preprocessing",
             r"the last pixel is taken from ([\d.]+),",
