@@ -89,6 +89,12 @@ class ClaimResult:
 
 
 @dataclass(frozen=True)
+class SourceLine:
+    line: int
+    file: str | None = None  # null for the learner's own
+
+
+@dataclass(frozen=True)
 class OtherAccess:
     """The other one of two threads that a finding is about, such as two that race; or the other command."""
 
@@ -100,12 +106,7 @@ class OtherAccess:
     )
     any_of_warp: bool = False  # it is some thread of the warp that begins with `thread`
     file: str | None = None  # that `line` is in; null for the learner's own
-
-
-@dataclass(frozen=True)
-class SourceLine:
-    line: int
-    file: str | None = None  # null for the learner's own
+    callers: list[SourceLine] = field(default_factory=list)  # as a finding's
 
 
 @dataclass(frozen=True)

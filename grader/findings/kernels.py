@@ -43,7 +43,7 @@ def result(finding: Finding, kernel: str) -> FindingResult:
         kind=finding.kind,
         line=finding.place.line or None,
         file=finding.place.file or None,
-        callers=[SourceLine(at.line, at.file or None) for at in finding.place.stack()][1:],
+        callers=_callers(finding.place),
         message=message(finding),
         count=finding.count,
         kernel=kernel,
@@ -78,7 +78,12 @@ def _other_result(other: Access | None) -> OtherAccess | None:
         _list(other.thread),
         other.any_of_warp,
         other.place.file or None,
+        _callers(other.place),
     )
+
+
+def _callers(place: Place) -> list[SourceLine]:
+    return [SourceLine(at.line, at.file or None) for at in place.stack()][1:]
 
 
 def _list(numbers: Sequence[int] | None) -> list[int] | None:

@@ -17,13 +17,19 @@ VERBS: Mapping[Action, str] = {"read": "reads", "write": "writes", "atomic": "up
 
 
 def in_line(place: Place) -> str:
-    return f" in {place.words()}" if place.line else ""
+    """Where another than the one who a sentence is about came by, and by which calls."""
+    calls = _calls(place)
+    return f" in {place.words()}" + (f" (called in {calls})" if calls else "") if place.line else ""
 
 
 def called(place: Place) -> str:
     """By which calls the code at a place came to be run, where its function was inlined."""
-    calls = [call.words() for call in list(place.stack())[1:]]
-    return f"; its function is called in {', and that one in '.join(calls)}" if calls else ""
+    calls = _calls(place)
+    return f"; its function is called in {calls}" if calls else ""
+
+
+def _calls(place: Place) -> str:
+    return ", and that one in ".join(call.words() for call in list(place.stack())[1:])
 
 
 def near_device_memory(address: int | None) -> bool:

@@ -275,7 +275,9 @@ def _named(result: Grade, kind: str | None) -> set[int]:
     found: set[int | None] = set()
     for finding in result.findings:
         if finding.kind == kind:
-            found |= {finding.line, finding.other.line if finding.other else None}
+            found |= {finding.line, *(call.line for call in finding.callers)}
+            if (other := finding.other) is not None:
+                found |= {other.line, *(call.line for call in other.callers)}
             found |= {int(line) for line in _LINE.findall(finding.remedy or "")}
     return {line for line in found if line}
 
