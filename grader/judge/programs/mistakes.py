@@ -46,9 +46,8 @@ class Run:
 
 
 def of_run(exercise: Program, run: Run) -> list[FindingResult]:
-    """What the emulator found in a run; where that is nothing, the first thing that is wrong with its end, its
-    launches, its output or its times. That nobody has written what is read comes last: a call is missing or short, and
-    what else is seen says which."""
+    """What the emulator found in a run; where that is nothing but of memory that nobody has written, before it the first
+    thing that is wrong with its end, its launches, its output or its times."""
     found = seen(run.outcome)
     unset = [item for item in found if item.kind in _UNSET]
     causes = [item for item in found if item.kind not in _UNSET]
@@ -58,8 +57,9 @@ def of_run(exercise: Program, run: Run) -> list[FindingResult]:
 
 
 def seen(outcome: Outcome) -> list[FindingResult]:
-    """What the emulator found in a run, of the kernels and of the host's code."""
-    return [*_kernels(outcome), *_host(outcome)]
+    """What the emulator found in a run, of the kernels and of the host's code. That nobody has written what is read
+    comes last: a call is missing or short, and what else is seen says which."""
+    return sorted((*_kernels(outcome), *_host(outcome)), key=lambda found: found.kind in _UNSET)
 
 
 def _kernels(outcome: Outcome) -> Iterator[FindingResult]:
