@@ -94,7 +94,9 @@ def test_every_rung_has_its_picture(name: str) -> None:
         written = {item.array for launch in found.launches for item in launch.arrays if item.action != "read"}
         constants = {variable for item in rung.file.launches for variable, _ in item.constant}
         assert {item.name for item in topic.signature.inputs} <= read or constants & read, rung.id
-        assert {item.name for item in topic.signature.outputs} <= written, rung.id
+        # A block of a launch that is given several outputs may have its part in one of them alone.
+        beside = {name for item in rung.file.launches if written & {*item.args} for name in item.args}
+        assert {item.name for item in topic.signature.outputs} <= written | beside, rung.id
         assert all(item.block for launch in found.launches for item in launch.arrays), rung.id
         for width in (760, 340):
             drawn = pictures.accesses(found, rung.id, width)
