@@ -59,8 +59,9 @@ TOGETHER = 4
 """Budgets of a block that the blocks of a launch may take together. Blocks that take turns may take one each: how often
 a block looks for what it waits for says nothing of the work."""
 
-STORED_AGAIN_EFFORT = 64
-"""To track a store of what is there already takes as long as so many warp instructions, of a block's budget."""
+STORED_AGAIN_EFFORT = 512
+"""A block's budget has a store of what is there already for each so many warp instructions. To track one takes as long
+as some 64, so an eighth of the budget's time goes by before a launch is stopped for them."""
 
 NO_BUDGET = 1 << 60
 

@@ -74,7 +74,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     BLOCK_BUDGET,  # what BUDGET is set to when a block begins
     LAUNCH_BUDGET,  # warp instructions that the launch's blocks may execute together, where they take no turns
     EXECUTED,  # warp instructions of those that are done
-    STORED_AGAIN,  # granules that held what was stored, by an earlier store that nothing orders, where tracked
+    STORED_AGAIN,  # granules that held what was stored, by another block's store that nothing orders, where tracked
     MOST_STORED_AGAIN,  # of a launch
     BARRIER_FAULTS,  # how often a block did at a barrier what is forbidden there
     BARRIER_FAULT,  # the first time: what, which block, and the basic block behind the barrier
@@ -105,7 +105,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     LAST_SERIAL,  # BLOCK_SERIAL of the block that began last
     RANDOM,  # the state of the generator by which blocks take turns; 0 where they run to their end if they can
     DOUBTFUL,  # 1 where the last store to global memory has to be looked at by `track_stores`
-    PROGRESS,  # grows with each atomic or tracked store that changes what memory holds
+    PROGRESS,  # of a launch: grows with each atomic or tracked store that changes what memory holds
     LONGEST_WARP,  # the most instructions that a warp has executed
     LONGEST_BLOCK,  # the most that all warps of a block have executed together
     CONSTANTS,  # pointer to the (first, last + 1) addresses of the module's constants

@@ -112,6 +112,10 @@ begin_transactions, end_copies, note_stuck = (
     outlined("note_stuck"),
 )
 
+OFTEN = 4
+"""Times that blocks store what others have stored; less is what a few blocks beyond an end do, which take the last
+element inside."""
+
 
 @native
 def _begin_block(context: int, linear: int) -> None:
@@ -279,9 +283,16 @@ def run_blocks(context: int, kernel: int, linears: int, count: int) -> int:
         c[EXECUTED] += c[BLOCK_BUDGET] - c[BUDGET]
         if c[EXECUTED] > c[LAUNCH_BUDGET]:
             return int64(LAUNCH_BUDGET_SPENT)
-        if c[STORED_AGAIN] > c[MOST_STORED_AGAIN]:
+        if _repeats(context):
             return int64(REPEATING)
     return int64(DONE)
+
+
+@native
+def _repeats(context: int) -> bool:
+    """Whether blocks have stored what others had stored, so often and at such a cost that it is a mistake."""
+    c = pointer(context, int64)
+    return c[STORED_AGAIN] > c[MOST_STORED_AGAIN] and c[STORED_AGAIN] > OFTEN * c[PROGRESS]
 
 
 # -- blocks that take turns -----------------------------------------------------------------------------------------
@@ -416,7 +427,7 @@ def _take_turns(context: int, kernel: int, linears: int, count: int) -> int:
                 c[EXECUTED] += c[BLOCK_BUDGET] - c[BUDGET]
                 if c[EXECUTED] > c[LAUNCH_BUDGET]:
                     return int64(LAUNCH_BUDGET_SPENT)
-            if c[STORED_AGAIN] > c[MOST_STORED_AGAIN]:
+            if _repeats(context):
                 return int64(REPEATING)
             if _end(context, place):
                 place -= place % c[CLUSTER_SIZE] + 1

@@ -46,8 +46,8 @@ class Run:
 
 
 def of_run(exercise: Program, run: Run) -> list[FindingResult]:
-    """What the emulator found in a run; where that is nothing but of memory that nobody has written, before it the first
-    thing that is wrong with its end, its launches, its output or its times."""
+    """What the emulator found in a run; where that is nothing, or of memory that nobody has written, the first thing
+    that is wrong with its end, its launches, its output or its times comes before."""
     found = seen(run.outcome)
     unset = [item for item in found if item.kind in _UNSET]
     causes = [item for item in found if item.kind not in _UNSET]

@@ -64,3 +64,19 @@ def test_what_other_blocks_have_stored_is_stored_again_so_often(threads: int, sp
         AGAIN, "each_stores_all", BLOCKS, 128, np.zeros(size, np.int32), np.int32(size), budget=budget
     )
     assert ran.record.status == said
+
+
+@pytest.mark.parametrize(("blocks", "said"), [(1, "completed"), (4, "completed"), (8, "repeating")])
+def test_the_few_that_do_what_the_last_one_does_are_not_stopped(blocks: int, said: str) -> None:
+    """Rows beyond the end, whose warps or blocks take the last row inside: the values are right."""
+    rows = AGAIN.replace("threadIdx.x;", "threadIdx.x % 32;").replace("blockDim.x", "32")
+    ran = Bench(Machine(threads=1)).cuda(
+        rows,
+        "each_stores_all",
+        blocks,
+        256,
+        np.zeros(512, np.int32),
+        np.int32(512),
+        budget=4 * STORED_AGAIN_EFFORT,
+    )
+    assert ran.record.status == said

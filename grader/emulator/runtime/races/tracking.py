@@ -20,6 +20,8 @@ from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.layout import (  # fmt: skip
     ARENA_BYTES,
     ATOMIC,
+    BLOCK_LINEAR,
+    BLOCK_NUMBERS,
     DOUBTFUL,
     GLOBAL_BASE,
     HOST_DELTA,
@@ -35,6 +37,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     R_STRONG,
     RACE,
     READ_ONLY,
+    RECORD_BLOCK,
     RECORD_BYTES,
     RECORD_SHIFT,
     RECORD_TIME,
@@ -246,6 +249,11 @@ def track_stores(
 
 
 @native
+def _other_block(context: int, record: int) -> bool:
+    return ((record >> RECORD_BLOCK) ^ pointer(context, int64)[BLOCK_LINEAR]) & (BLOCK_NUMBERS - 1) != 0
+
+
+@native
 def _stored(context: int, place: int, width: int, lane: int, changes: bool) -> int:
     """Keeps a lane's store of one element, and returns the record that it races with, if it `changes` anything."""
     c = pointer(context, int64)
@@ -255,7 +263,10 @@ def _stored(context: int, place: int, width: int, lane: int, changes: bool) -> i
         records = c[RECORDS] + granule * RECORD_BYTES
         r = pointer(records, int64)
         if not changes:
-            c[STORED_AGAIN] += int64(not ordered(context, r[R_STORE], lane, sync_clock(context)))
+            new = _other_block(context, r[R_STORE]) and not ordered(
+                context, r[R_STORE], lane, sync_clock(context)
+            )
+            c[STORED_AGAIN] += int64(new)
         elif other == 0:
             other = _unordered(context, records, lane)
         r[R_STORE] = recorded(context, lane)
