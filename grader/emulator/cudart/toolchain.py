@@ -35,6 +35,9 @@ _HOST_OPTIONS = ("-gdwarf-4", "-O1", "-fPIC", "-fno-omit-frame-pointer", "-fno-o
 _UNDEFINED = re.compile(r"(?:([^\s:()]+):(\d+): )?undefined (?:reference to|symbol:?) [`']?(\w+)")
 _REQUIRED = re.compile(r"required symbol [`'](\w+)' not defined")
 _LINKED = "__cudaRegisterLinkedBinary"
+_DEVICE_CODE = re.compile(
+    r"^(?:\.(?:visible|weak|extern|common)\s+)*\.(?:entry|func|global|const)\b", re.MULTILINE
+)
 _REPORT = re.compile(r"ptxas info|    \d+ bytes ")
 _GONE = re.compile(
     r"^([^\n:]+):(\d+):\d+: warning: ‘(?:[^’]*?\s)?([\w:]+)(?:\([^’]*)?’ is deprecated: gone since CUDA 13: (.*)"
@@ -143,12 +146,13 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
         if missing:
             raise NotThere(list(dict.fromkeys(missing)))
         raise ProgramRefused("\n".join(line for line in said if line not in report))
-    ptx, *others = folder.glob("*.ptx")
+    made = [file.read_text() for file in folder.glob("*.ptx")]
+    ptx, *others = [text for text in made if _DEVICE_CODE.search(text)] or made[:1]
     if others:
         raise NotEmulated("kernels of several .cu files are not emulated", "include the others in this one")
     listing = "".join(f"// {_as_report(line)}\n" for line in report)
     warnings = "\n".join(line for line in said if line not in report)
-    return Program(folder / LIBRARY, f"{_program_first(ptx.read_text(), source)}\n{listing}", warnings, gone)
+    return Program(folder / LIBRARY, f"{_program_first(ptx, source)}\n{listing}", warnings, gone)
 
 
 def _missing(name: str, file: str, line: str, folder: Path) -> tuple[str, str, int]:

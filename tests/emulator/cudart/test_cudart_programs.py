@@ -174,7 +174,19 @@ def test_kernels_of_a_second_file_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.cu"
     other.write_text("__global__ void other() {}\n")
     with pytest.raises(NotEmulated, match=r"several \.cu files"):
-        run(write(tmp_path, "int main() {}\n"), [], "sm_90a", [str(other)])
+        run(write(tmp_path, "__global__ void k() {}\nint main() {}\n"), [], "sm_90a", [str(other)])
+
+
+def test_of_several_files_one_may_have_the_kernels(tmp_path: Path) -> None:
+    other = tmp_path / "other.cu"
+    other.write_text("__global__ void k(int *p) { *p = 7; }\nvoid launch(int *p) { k<<<1, 1>>>(p); }\n")
+    path = write(
+        tmp_path,
+        "void launch(int *p);\nint main() {\n  int h = 0, *d;\n  cudaMalloc(&d, 4);\n  launch(d);\n"
+        "  cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);\n  cudaFree(d);\n  return h;\n}\n",
+    )
+    outcome = run(path, [], "sm_90a", [str(other)])
+    assert (outcome.exit_code, len(outcome.launches), outcome.refused) == (7, 1, None)
 
 
 @pytest.mark.verify
