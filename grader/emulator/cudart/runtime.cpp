@@ -302,6 +302,9 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
     CALL(word(pool), word(attribute), word(value));
 }
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *wanted, size_t n) {
+    CALL(word(pool), word(wanted), n);
+}
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t n) { CALL(word(pool), n); }
 cudaError_t cudaFreeHost(void *p) { CALL(word(p)); }
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total) { CALL(word(free), word(total)); }

@@ -13,6 +13,13 @@ _REUSE = (1, 2, 3)
 """cudaMemPoolReuseFollowEventDependencies and the like: an int each."""
 _RELEASE_THRESHOLD = 4
 
+_Access = ctypes.c_int32 * 3
+"""cudaMemAccessDesc: the location's type and number, and what the location may do."""
+_DEVICE = 1
+"""cudaMemLocationTypeDevice."""
+_READ_WRITE = 3
+"""cudaMemAccessFlagsProtReadWrite."""
+
 
 class PoolCalls:
     """Methods are named as the runtime's functions, and take their arguments as 64-bit words."""
@@ -38,6 +45,15 @@ class PoolCalls:
         self._check(pool, attribute)
         store = store_int if attribute in _REUSE else store_word
         store(out, self._values[attribute])
+
+    def cudaMemPoolSetAccess(self, pool: int, wanted: int, count: int) -> None:
+        """The one device there is has access to its own pool, and keeps it."""
+        self._check(pool)
+        for kind, device, flags in (_Access * count).from_address(wanted):
+            if kind != _DEVICE or device:
+                raise CudaError(Status.InvalidDevice, "there is device 0 alone")
+            if flags != _READ_WRITE:
+                raise CudaError(Status.InvalidValue, "a device's own pool is for it to read and write")
 
     def cudaMemPoolTrimTo(self, pool: int, kept: int) -> None:
         self._check(pool)

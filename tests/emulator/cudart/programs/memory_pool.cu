@@ -1,4 +1,4 @@
-// PRINTS: threshold 4096, sum 96
+// PRINTS: threshold 4096, other device refused 1, sum 96
 #include "check.h"
 
 __global__ void fill(int *x, int value) { x[threadIdx.x] = value; }
@@ -9,6 +9,11 @@ int main() {
     CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
     CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &wanted));
     CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+    cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, 0}, cudaMemAccessFlagsProtReadWrite};
+    CHECK(cudaMemPoolSetAccess(pool, &access, 1));
+    access.location.id = 1;
+    bool other = cudaMemPoolSetAccess(pool, &access, 1) == cudaErrorInvalidDevice;
+    cudaGetLastError();
     cudaStream_t stream;
     CHECK(cudaStreamCreate(&stream));
     int *a, *b, h[32], sum = 0;
@@ -25,5 +30,5 @@ int main() {
     }
     CHECK(cudaMemPoolTrimTo(pool, 0));
     CHECK(cudaStreamDestroy(stream));
-    printf("threshold %llu, sum %d\n", threshold, sum);
+    printf("threshold %llu, other device refused %d, sum %d\n", threshold, other, sum);
 }
