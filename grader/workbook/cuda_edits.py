@@ -15,7 +15,8 @@ from grader.workbook.edit import Change, Edit, Line, in_place, lines_of
 
 _TWO_INDICES = re.compile(r"\b([A-Za-z_]\w*)\[([^\[\]]{1,100})\]\[([^\[\]]{1,100})\](?!\s*\[)")
 _ONE_INDEX = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*)\](?!\s*\[)")
-_SUM_IN_IF = re.compile(r"(?:\bif\s*\(|&&|\|\|)\s*(\w+)\s*\+\s*(\w+)\s*[<>]")
+_SUM_COMPARED = re.compile(r"(?:\bif\s*\(|&&|\|\||=\s*\(?)\s*(\w+)\s*\+\s*(\w+)\s*[<>]")
+_INDEX_OF_TERM = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*)(?:\s*\+\s*\w+)?\](?!\s*\[)")
 _ROW_COLUMN = re.compile(
     r"\b(\w+)\[\s*(?:\(\s*\w+\s*\)|\w+\()?\s*([A-Za-z_]\w*)\s*\)?\s*\*\s*\w+\s*\+\s*([A-Za-z_]\w*)\s*\]"
 )
@@ -178,13 +179,13 @@ def _indices(lines: list[Line]) -> Iterator[Edit]:
 
 
 def _as_compared(lines: list[Line]) -> Iterator[Edit]:
-    """The sum that a condition compares as the index behind it, in place of one of its terms."""
+    """The sum that a condition compares as the index behind it, in place of one of its terms or another sum."""
     for above, line in ((above, line) for at, above in enumerate(lines) for line in lines[at : at + 3]):
-        for compared in dict.fromkeys(_SUM_IN_IF.findall(above.text)):
-            for found in _ONE_INDEX.finditer(line.text):
+        for compared in dict.fromkeys(_SUM_COMPARED.findall(above.text)):
+            terms = " + ".join(compared)
+            for found in _INDEX_OF_TERM.finditer(line.text):
                 name, index = found.groups()
-                if index in compared:
-                    terms = " + ".join(compared)
+                if index in compared and found[0].replace(" ", "") != f"{name}[{terms}]".replace(" ", ""):
                     why = f"The condition in line {above.number} compares `{terms}`."
                     yield in_place(line, found, 0, f"{name}[{terms}]", why)
 
@@ -278,7 +279,8 @@ def _uneven(lines: list[Line]) -> Iterator[Edit]:
 def _axes(lines: list[Line]) -> Iterator[Edit]:
     """x and y of a built-in exchanged in lines that follow each other: where a block, or a thread, has another place in
     the output than in the input, they are written twice. In all lines it is the launch that may have them exchanged,
-    but for z, which no launch is tried with."""
+    but for z, which no launch is tried with. Where the text has one of them alone, the other may be 0 throughout: what
+    comes out right then does so by accident."""
     for name, one, other in (("blockIdx", "x", "y"), ("threadIdx", "x", "y"), ("blockIdx", "y", "z")):
         turned = {one: other, other: one}
         places = [
@@ -292,10 +294,11 @@ def _axes(lines: list[Line]) -> Iterator[Edit]:
             [number for _, number in run]
             for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
         ]
-        if other == "z":
-            runs = [numbers] if set(turned.values()) <= {axis for _, _, axis in places} else []
-        elif len(runs) == 1:
+        both = turned.keys() <= {axis for _, _, axis in places}
+        if not both or (len(runs) == 1 and other != "z"):
             continue
+        if other == "z":
+            runs = [numbers]
         for run in runs:
             changes = tuple((at, at + 1, axis) for number, at, axis in places if number in run)
             said = f"{name}.{one} and {name}.{other} exchanged in {_where(run)}"

@@ -33,15 +33,14 @@ _CLAMPED_IF = re.compile(
     r"\bif\s*\(\s*(?P<name>\w+)\s*(?:<\s*0|<=\s*-\s*1|>=?\s*\w+(?:\s*-\s*1)?)\s*\)\s*\{?\s*"
     r"(?P<set>(?P=name)\s*=\s*(?:0|\w+\s*-\s*1)\s*;)"
 )
-_CLAMPED_INDEX = re.compile(
-    r"\b(?P<array>\w+)\[\s*(?:max\(\s*0\s*,\s*min\(\s*(?P<size_one>\w+)\s*-\s*1\s*,\s*(?P<one>[^(),]{1,40}?)\s*\)\s*\)"
-    r"|min\(\s*max\(\s*(?P<two>[^(),]{1,40}?)\s*,\s*0\s*\)\s*,\s*(?P<size_two>\w+)\s*-\s*1\s*\))\s*\]"
-)
+_BETWEEN = r"(?P<clamp>(?:max|min)\((?:[^()]{0,60}\b)?(?:max|min)\([^()]{1,80}\)[^()]{0,60}\))"
+_CLAMPED_INDEX = re.compile(rf"\b(?P<array>\w+)\[\s*{_BETWEEN}\s*\]")
+_CLAMPED_PLACE = re.compile(rf"\b(?P<name>\w+)\s*=\s*{_BETWEEN}\s*;")
 _OR_ANOTHER = re.compile(r"\?[^:;?]{1,100}:\s*(\w+\[[^\[\]]{1,60}\])\s*;")
 _VECTORS = re.compile(r"\b(\w+)\s*=\s*\w+\s*/\s*(2|4|8|16)\s*;")
 _ROUNDED_UP = re.compile(r"=\s*(\(\s*(\w+)\s*\+\s*(\d+)\s*\)\s*/\s*(\d+))\s*;")
 _DIVIDED = re.compile(
-    r"\b(?P<name>\w+)\s*=\s*(?P<base>[A-Za-z_]\w*)\s*(?P<sign>[/%])\s*(?P<by>[A-Za-z_]\w*)\s*;"
+    r"\b(?P<name>\w+)\s*=\s*(?P<base>[A-Za-z_][\w.]*)\s*(?P<sign>[/%])\s*(?P<by>[A-Za-z_]\w*|32)\s*;"
 )
 _ONE_OF_REST = re.compile(r"\b(\w+)\s*==\s*0\s*&&\s*(\w+\s*%\s*\w+)(?:\s*(?:!=|>)\s*0)?")
 _CAST = re.compile(
@@ -77,6 +76,9 @@ _REST_LOOP = re.compile(
 _ARGUMENTS = r"(?:[^();]|\((?:[^()]|\([^()]*\))*\)){1,300}"
 _ARGUMENT = re.compile(r"\s*((?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+?)\s*(?:,|$)")
 _FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
+_WARP = ("32", "warpSize")
+_OF_WARP = "The remainder counts lanes in a warp, the quotient warps."
+_OF_ROW = "The quotient counts rows, the remainder columns."
 _INTEGERS_CUT = "An integer keeps no fractions."
 
 _MOST, _CALLS = 20_000, 20  # characters, and calls, that are looked at: bounds a stranger's work
@@ -167,7 +169,7 @@ def _parts(lines: Sequence[Line]) -> Iterator[Edit]:
                 said = (
                     f"`{new}` in place of `{part['base']} {part['sign']} {part['by']}` in line {line.number}"
                 )
-                yield Edit(said, line.number, (change,), "The quotient counts rows, the remainder columns.")
+                yield Edit(said, line.number, (change,), _OF_WARP if part["by"] in _WARP else _OF_ROW)
     for (one, first), (other, second) in pairwise(found):
         same = first["base"] == second["base"] and first["by"] == second["by"]
         if same and first["sign"] != second["sign"]:
@@ -176,7 +178,7 @@ def _parts(lines: Sequence[Line]) -> Iterator[Edit]:
                 for line, part, sign in ((one, first, second["sign"]), (other, second, first["sign"]))
             )
             said = f"`/` and `%` exchanged in lines {one.number} and {other.number}"
-            yield Edit(said, one.number, changes, "The remainder counts lanes in a warp, the quotient warps.")
+            yield Edit(said, one.number, changes, _OF_WARP)
 
 
 def _halos(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -237,23 +239,40 @@ def _at_ends(lines: Sequence[Line]) -> Iterator[Edit]:
 def _clamped(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """Indices beyond the ends that are set to the first or the last element, all of them."""
     found = [(line, each) for line in lines for each in _CLAMPED_IF.finditer(line.text)]
+    why = "Else an element at an end stands for those beyond it, which are not there."
     for name in dict.fromkeys(each["name"] for _, each in found):
         own = [(line, each) for line, each in found if each["name"] == name]
-        first = own[0][0]
-        device, kernel = (text.rfind(word, 0, first.start) for word in ("__device__", "__global__"))
-        new = "continue;" if kernel > device else "return 0;"
+        new = _leaves(text, own[0][0].start)
         changes = tuple(
             (line.start + each.start("set"), line.start + each.end("set"), new) for line, each in own
         )
         old = " and ".join(f"`{each['set']}` in line {line.number}" for line, each in own)
-        why = "Else an element at an end stands for those beyond it, which are not there."
-        yield Edit(f"`{new}` in place of {old}", first.number, changes, why)
+        yield Edit(f"`{new}` in place of {old}", own[0][0].number, changes, why)
     for line in lines:
         for each in _CLAMPED_INDEX.finditer(line.text):
-            place, size = each["one"] or each["two"], each["size_one"] or each["size_two"]
-            new = f"({place} >= 0 && {place} < {size} ? {each['array']}[{place}] : 0)"
-            why = "Else an element at an end stands for those beyond it, which are not there."
-            yield in_place(line, each, 0, new, why)
+            for place, size in _between(each["clamp"]):
+                new = f"({place} >= 0 && {place} < {size} ? {each['array']}[{place}] : 0)"
+                yield in_place(line, each, 0, new, why)
+        for each in _CLAMPED_PLACE.finditer(line.text):
+            for place, size in _between(each["clamp"]):
+                name, leaves = each["name"], _leaves(text, line.start)
+                new = f"{name} = {place}; if ({name} < 0 || {name} >= {size}) {leaves}"
+                yield in_place(line, each, 0, new, why)
+
+
+def _leaves(text: str, at: int) -> str:
+    """What goes on without an element: in a kernel's loop, or in a function that gives one."""
+    device, kernel = (text.rfind(word, 0, at) for word in ("__device__", "__global__"))
+    return "continue;" if kernel > device else "return 0;"
+
+
+def _between(clamp: str) -> Iterator[tuple[str, str]]:
+    """The place that is kept between 0 and a size, and the size, in whatever order they stand."""
+    terms = [each.strip() for each in re.sub(r"\b(?:max|min)\b|[()]", "", clamp).split(",")]
+    sizes = [size[1] for each in terms if (size := re.fullmatch(r"(\w+)\s*-\s*1", each))]
+    places = [each for each in terms if each != "0" and not re.fullmatch(r"\w+\s*-\s*1", each)]
+    if len(terms) == 3 and len(sizes) == len(places) == 1:
+        yield places[0], sizes[0]
 
 
 def _vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

@@ -169,6 +169,8 @@ OF_PARTS = "int t = threadIdx.x;\nint lane = t & 31, warp = t >> 5, row = i >> 2
         (f"{OF_PARTS}s[lane] = v;", "`s[warp]` in place of `s[lane]` in line 3", f"{OF_PARTS}s[warp] = v;"),
         ("if (i + k >= 0) s += in[k];", "`in[i + k]` in place of `in[k]` in line 1",
          "if (i + k >= 0) s += in[i + k];"),
+        ("v = i + B < N ? in[i + R] : 0;", "`in[i + B]` in place of `in[i + R]` in line 1",
+         "v = i + B < N ? in[i + B] : 0;"),
         ("v = in[(size_t)x * N + y];", "`x` and `y` exchanged in the index of `in` in line 1",
          "v = in[(size_t)y * N + x];"),
     ],
@@ -184,6 +186,8 @@ def test_what_is_often_mistyped_is_changed(text: str, said: str, becomes: str) -
         "while (atomicAdd(flag, 0) == 0);\n__syncthreads();",
         "do {\n    i++;\n} while (i < N);\n{",
         "int other = __shfl_sync(~0u, v, 0);",
+        "s += i + B >= 0 ? in[i+B] : 0;",
+        "i = blockIdx.x * B;\n\nadd(out, blockIdx.x);",  # blockIdx.y is 0 where a grid has x alone
     ],
 )
 def test_what_is_meant_is_not_changed(text: str) -> None:
