@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from grader.workbook import slips
+from grader.workbook import mixups, slips
 from grader.workbook.cuda_source import plain, shared_arrays
 from grader.workbook.edit import Change, Edit, Line, in_place, lines_of
 
@@ -69,6 +69,7 @@ def edits(source: str) -> Iterator[Edit]:
     lines = list(lines_of(source))
     yield from _emptied(source)
     yield from slips.edits(source)
+    yield from mixups.edits(source)
     yield from _shuffles(lines)
     yield from _shared(lines)
     yield from _parts(lines)
