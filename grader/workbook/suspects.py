@@ -38,6 +38,24 @@ _UNBRACED = re.compile(
     re.MULTILINE,
 )
 _PARAMETER = re.compile(r'parameter "(\w+)" was set but never used')
+_VOID = re.compile(
+    r"__device__\s[^;(){}]{0,60}\bvoid\s+\w+\s*\((?P<taken>[^(){}*&\[\]]{1,300})\)\s*\{(?P<body>[^}]{1,1000})\}"
+)
+_KEEPS = re.compile(r"\]\s*[-+*/]?=(?!=)|->|\b(?:atomic\w+|asm|printf|return|for|while|if|__syncthreads)\b")
+_MACRO = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?:\((?P<taken>[\w, ]*)\))?[ \t]+(?P<body>\S[^\n]{0,200}?)[ \t]*$",
+    re.M,
+)
+_WIDE = r"(?:size_t|u?int64_t|(?:unsigned )?long long)"
+_LATE = re.compile(
+    rf"(?:\(\s*{_WIDE}\s*\)|\b{_WIDE}|static_cast<\s*{_WIDE}\s*>)\s*"
+    r"\((?P<inner>[^();.]{0,60}\b[A-Za-z_]\w*\s*\*\s*[A-Za-z_]\w*[^();.]{0,60})\)"
+)
+_NARROW = re.compile(
+    r"\b(?P<kind>float|half|short|char)\s+(?P<name>\w+)\s*=[^;]{0,100}\b(?:block|thread)Idx\."
+)
+_SIZES = re.compile(r"__global__[^;{}]{0,200}?\((?P<taken>[^(){}]{1,400})\)\s*\{")
+_WHOLE = {"float": "16,777,216", "half": "2,048", "short": "32,767", "char": "127"}
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 
 
@@ -45,9 +63,23 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
     """The first of what is suspicious, by the line, in a sentence that says what mends it; "" for nothing."""
     text = plain(source[:_MOST])
     own = [item for item in warnings if item.file == file]
-    return min(
-        chain(_warned(text, own), _sums(text), _steps(text), _waits(text), _unbraced(text)), default=(0, "")
-    )[1]
+    found = chain(
+        _warned(text, own),
+        _sums(text),
+        _steps(text),
+        _waits(text),
+        _unbraced(text),
+        _macros(text),
+        _lost(text),
+    )
+    return min(found, default=(0, ""))[1]
+
+
+def too_small(source: str) -> str:
+    """The first index, by the line, that is formed in a type that large sizes go beyond, in a sentence that says what
+    mends it; "" for none."""
+    text = plain(source[:_MOST])
+    return min(chain(_narrow(text), _late(text), _products(text)), default=(0, ""))[1]
 
 
 _Said = tuple[int, str]
@@ -132,9 +164,13 @@ def _copied(text: str, line: str, item: Diagnostic) -> str:
     kind = re.search(rf"[(,]\s*([\w ]+?)\s+{name}\s*[,)]", line)
     if kind is None or "__global__" in line:
         return ""
+    return _of_copy(item.line, kind[1], name)
+
+
+def _of_copy(line: int, kind: str, name: str) -> str:
     return (
-        f"Line {item.line}: `{name}` is a copy, and what is stored to it is lost when the function ends: return it, or "
-        f"take a reference, `{kind[1]}& {name}`."
+        f"Line {line}: `{name}` is a copy, and what is stored to it is lost when the function ends: return it, or "
+        f"take a reference, `{kind}& {name}`."
     )
 
 
@@ -201,6 +237,78 @@ def _unbraced(text: str) -> Iterator[_Said]:
             f"Line {line}: without braces the `{found[2]}` is for line {line + 1} alone: put {{ }} around lines "
             f"{line + 1} to {last}.",
         )
+
+
+def _macros(text: str) -> Iterator[_Said]:
+    """Macros without parentheses, of which an operator beside them takes a part alone."""
+    for found in _MACRO.finditer(text):
+        name, body = found["name"], found["body"]
+        bare = _outside(body)
+        operators = set(re.findall(r"(?<=[\w)\]])\s*([-+*/%])", bare))
+        takes = r"\([^()]*\)" if found["taken"] is not None else ""
+        used = rf"(?P<front>[-*/%])?\s*\b{name}\b{takes}(?:\s*(?P<behind>[*/%]))?"
+        for use in re.finditer(used, text[found.end() :]):
+            weak = operators & {"+", "-"} and (use["front"] or use["behind"])
+            if weak or (operators and use["front"] in ("/", "%")):
+                line, at = _line_of(text, found.start("name")), _line_of(text, found.end() + use.start())
+                sign = use["front"] or use["behind"]
+                head = name if found["taken"] is None else f"{name}({found['taken']})"
+                mend = f"`#define {head} ({body})`"
+                what = f"the `{sign}` beside `{name}` in line {at} takes a part of it alone"
+                yield line, f"Line {line}: a macro is put in as text, and {what}: {mend}."
+                break
+
+
+def _outside(text: str) -> str:
+    """What stands in no parentheses."""
+    while (less := re.sub(r"\([^()]*\)", "0", text)) != text:
+        text = less
+    return text
+
+
+def _lost(text: str) -> Iterator[_Said]:
+    """Functions that set a parameter of their own, and do nothing else."""
+    for function in _VOID.finditer(text):
+        for taken in function["taken"].split(","):
+            kind, _, name = taken.strip().rpartition(" ")
+            if kind and not _KEEPS.search(function["body"]) and _sets(function["body"], name):
+                line = _line_of(text, function.start("taken"))
+                yield line, _of_copy(line, kind.strip(), name)
+
+
+def _narrow(text: str) -> Iterator[_Said]:
+    """Indices in types that do not hold every whole number up to an int's."""
+    for found in _NARROW.finditer(text):
+        line, kind, name = _line_of(text, found.start()), found["kind"], found["name"]
+        most = f"holds all whole numbers up to {_WHOLE[kind]} only"
+        yield line, f"Line {line}: `{name}` is a {kind}, which {most}: make it an int."
+
+
+def _late(text: str) -> Iterator[_Said]:
+    """Products that are cast when they have been formed."""
+    for found in _LATE.finditer(text):
+        line, inner = _line_of(text, found.start()), found["inner"].strip()
+        yield (
+            line,
+            f"Line {line}: the cast comes too late, `{inner}` has been formed in int: `{_in_size_t(inner)}`.",
+        )
+
+
+def _products(text: str) -> Iterator[_Said]:
+    """Rows times their length in ints."""
+    kernel = _SIZES.search(text)
+    for size in re.findall(r"\bint\s+(\w+)", kernel["taken"]) if kernel else []:
+        product = rf"[^;()\[\]=]{{0,60}}\b(?P<row>[A-Za-z_]\w*)\s*\*\s*{size}\b[^;()\[\]=]{{0,60}}"
+        for found in re.finditer(rf"(?:\bint\s+\w+\s*=|\[)\s*(?P<all>{product})\s*[;\]]", text):
+            wide = rf"\b{_WIDE}\s+{found['row']}\b"
+            if not re.search(wide, text) and "size_t" not in found["all"]:
+                line, formed = _line_of(text, found.start("all")), found["all"].strip()
+                mend = f"`{_in_size_t(formed)}`, and a size_t to keep it in"
+                yield line, f"Line {line}: `{formed}` is formed in int: {mend}."
+
+
+def _in_size_t(product: str) -> str:
+    return re.sub(r"\b([A-Za-z_]\w*)\s*\*", r"size_t(\1) *", product, count=1)
 
 
 def _sets(text: str, name: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.suspects import said
+from grader.workbook.suspects import said, too_small
 
 UNSET = 'variable "v" is used before its value is set'
 EQUAL = 'use of "=" where "==" may have been intended'
@@ -69,6 +69,15 @@ def test_a_warning_in_a_header_or_of_what_is_no_mistake_is_not_told() -> None:
          "Line 2: the `;` behind `while (…)` ends the loop in front of its body: delete it."),
         ("    if (i < N)\n        x = a[i];\n        y = b[i];  // both\n        c[i] = x + y;\n}",
          "Line 1: without braces the `if` is for line 2 alone: put { } around lines 2 to 4."),
+        ("#define GID b * B + t\nint i = GID * 4;",
+         "Line 1: a macro is put in as text, and the `*` beside `GID` in line 2 takes a part of it alone: "
+         "`#define GID (b * B + t)`."),
+        ("#define AT(r) r * N\nint c = i % AT(2);",
+         "Line 1: a macro is put in as text, and the `%` beside `AT` in line 2 takes a part of it alone: "
+         "`#define AT(r) (r * N)`."),
+        ("template <typename T>\n__device__ void add_to(T value, T more)\n{\n    value += more;\n}",
+         "Line 2: `value` is a copy, and what is stored to it is lost when the function ends: return it, or take a "
+         "reference, `T& value`."),
     ],
 )  # fmt: skip
 def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
@@ -87,6 +96,11 @@ def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
         'float c[4];\nasm("mma" : "+f"(c[0]));',
         "for (int i = 0; i < N; i = 2 * i + 1) {}",
         "for (p = head; p < N; p = next) { next = p + 1; next++; }",
+        "#define GID (b * B + t)\nint i = GID * 4;",
+        "#define GID b * B + t\nint i = GID + 4;",
+        "#define SIDE 8 * 4\nint n = 2 * SIDE;",
+        "__device__ void f(int n)\n{\n    n /= 2;\n    counts[n] = 1;\n}",
+        "__device__ void f(int n)\n{\n    g(n);\n}",
     ],
 )
 def test_nothing_is_told_of_what_may_be_right(text: str) -> None:
@@ -109,3 +123,30 @@ def test_a_long_text_takes_no_time() -> None:
 )
 def test_lines_that_a_condition_is_for_are_not_told(text: str) -> None:
     assert warned(text) == ""
+
+
+ROWS = "__global__ void k(const float* in, int M, int N) {\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("const float at = blockIdx.x * 256;",
+         "Line 1: `at` is a float, which holds all whole numbers up to 16,777,216 only: make it an int."),
+        ("int a;\nshort i = blockIdx.x;",
+         "Line 2: `i` is a short, which holds all whole numbers up to 32,767 only: make it an int."),
+        ("i = (size_t)(y * N + x);",
+         "Line 1: the cast comes too late, `y * N + x` has been formed in int: `size_t(y) * N + x`."),
+        ("i = static_cast<size_t>(y * N);",
+         "Line 1: the cast comes too late, `y * N` has been formed in int: `size_t(y) * N`."),
+        (f"{ROWS}int i = r * N + c;",
+         "Line 2: `r * N + c` is formed in int: `size_t(r) * N + c`, and a size_t to keep it in."),
+        (f"{ROWS}v = in[c + r * M];",
+         "Line 2: `c + r * M` is formed in int: `c + size_t(r) * M`, and a size_t to keep it in."),
+        (f"{ROWS}size_t r = 0;\nv = in[r * N + c];", ""),
+        (f"{ROWS}v = in[size_t(r) * N + c];", ""),
+        ("float v = in[i];\nsize_t i = size_t(y) * N + x;", ""),
+    ],
+)  # fmt: skip
+def test_an_index_in_too_small_a_type_is_told(text: str, sentence: str) -> None:
+    assert too_small(text) == sentence

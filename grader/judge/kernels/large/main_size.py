@@ -50,7 +50,7 @@ from grader.judge.refused import Lost, NoRoom, Refused
 from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
-from grader.workbook import units
+from grader.workbook import suspects, units
 from grader.workbook.reference import Problem, Sampled
 from grader.workbook.topic import KernelTopic
 
@@ -165,13 +165,16 @@ def _records(
                 return ()
             return Look(kernel, topic, sampled, problem, planned, known).run(runner, rng)
     except Refused as refused:
+        reason = refused.reason
+        if narrow := suspects.too_small(kernel.file.source):
+            reason = reason.replace(RANGES, narrow)
         if isinstance(refused, Lost) or _counted_by_an_int(topic, sampled, problem):
-            said = f"Every case is right, but at {_where(topic, problem)}: {refused.reason}"
+            said = f"Every case is right, but at {_where(topic, problem)}: {reason}"
             raise refused.saying(said) from None
         so_far = f"Right wherever an int counts the elements; at {units.problem(problem)} (a few blocks of it are run)"
         if planned is None:
             so_far = f"Every case is right, but not every size. At {units.problem(problem)}"
-        raise _Beyond(refused.verdict, f"{so_far}: {refused.reason}") from None
+        raise _Beyond(refused.verdict, f"{so_far}: {reason}") from None
 
 
 def _counted_by_an_int(topic: KernelTopic, sampled: Sampled, problem: Problem) -> bool:
