@@ -44,7 +44,7 @@ _WARP = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*(?:/\s*(?:32|warpSize)|>>\s*5)
 _CLEARED = re.compile(
     r"(?<![=,)(]\s)\b(?P<array>\w+)\[\s*(?P<index>\w+(?:\.x)?)\s*\]\s*=\s*(?P<value>0(?:\.0?f?|u)?)\s*;"
 )
-_FLAT = re.compile(r"\b(?P<array>\w+)\[[^\[\]]{0,60}?\*\s*(?P<by>\w+)\s*\+[^\[\]]{1,60}\]")
+_FLAT = re.compile(r"\b(?P<array>\w+)\[[^\[\]]{0,60}?(?P<times>\*\s*(?P<by>\w+))\s*\+[^\[\]]{1,60}\]")
 
 _SEVERAL = 4  # names of one kind that are tried in place of each other: bounds the work for a stranger's text
 
@@ -196,7 +196,7 @@ def _pitches(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
         others = {other["by"] for _, other in found_in if other["array"] == found["array"]} - {found["by"]}
         for other in sorted(others)[:_SEVERAL]:
             why = f"Else its rows are not as long here as elsewhere: `{other}`."
-            yield in_place(line, found, "by", other, why)
+            yield in_place(line, found, "times", f"* {other}", why)
 
 
 def _sizes(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
