@@ -128,7 +128,12 @@ def _of_text(finding: Finding, text: Text) -> str:
         compared = _BYTES_COMPARED if size[1] in _TYPES else _SIZE_OF_POINTER
         return compared.format(line=finding.guarded)
     many = _elements_at_a_time(finding)
-    if many > 1 and re.search(rf"(?<!\w){many}\s*\*|\*\s*{many}\b", f"{text.index} {text.formed}"):
+    addressed = re.search(r"&\s*\w+\s*\[", text.line)  # the index of an element, whose address is cast
+    if (
+        many > 1
+        and not addressed
+        and re.search(rf"(?<!\w){many}\s*\*|\*\s*{many}\b", f"{text.index} {text.formed}")
+    ):
         return _WIDE.format(size=finding.size, many=many, formed=text.formed.strip() or text.index)
     return _of_condition(finding)
 

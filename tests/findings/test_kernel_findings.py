@@ -151,6 +151,12 @@ LETS = "The condition in line 6 lets "
             Text("((float4*)B)[i]", "i", "4 * t", "if (i + 3 < n)"),
             "counts 4 elements.*`4 \\* t`.*once is",
         ),
+        (
+            160,
+            16,
+            Text("*(float4*)&B[i]", "i", "4 * t", "if (i < n)"),
+            f"{LETS}this thread pass: .*array\\?$",
+        ),
         (132, 16, Text("((float4*)B)[i]", "i", "t", "if (i < n)"), f"{LETS}this thread pass"),
         (140, 4, Text("*p = 0;", "i * sizeof(float)", "", "if (i < n)"), "leave `sizeof` out"),
         (

@@ -125,6 +125,12 @@ class KernelSubmission(Submission):
         self.cases.append(case_result(case, outcome, runner, self.name))
         self.findings.extend(outcome.findings)
 
+    def mended_by(self, change: str) -> None:
+        """A change after which nothing is found any more: what else would mend a finding need not, and may mislead."""
+        self.findings = [
+            replace(finding, remedy=None if place else change) for place, finding in enumerate(self.findings)
+        ]
+
 
 def compile_it(current: KernelSubmission, arch: str) -> None:
     """Compile the file."""
@@ -157,6 +163,7 @@ def _explained(
         and not races
         and (mended := launch_tries.mended(runner, current.compiled, case))
     ):
+        current.mended_by(mended)
         return refusal.saying(f"{seen} {mended}")
     if refusal.verdict in ("fail", "timeout") and (cause := _in_text(current.compiled)):
         advised = outcome.findings and outcome.findings[0].kind != "uninitialised"
@@ -164,6 +171,7 @@ def _explained(
     if (refusal.verdict == "fail" or _repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)
     ):
+        current.mended_by(mended)
         return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
     planned = current.compiled.plan(case.problem, runner.child.hello().limits)
     comparison = outcome.comparison

@@ -31,3 +31,13 @@ WRONG = Path(__file__).parents[2] / "submissions"
 def test_what_mends_it_is_found(file: str, size: int, said: str) -> None:
     topic = topics.load(file.partition("/")[0])
     assert said in (grade(topic, WRONG / file, "emulator", problem_overrides={"N": size}).reason or "")
+
+
+def test_behind_what_mends_them_all_no_finding_has_another_remedy() -> None:
+    file = WRONG / "transpose" / "step_of_another_number.cu"
+    result = grade(topics.load("transpose"), file, "emulator", problem_overrides={"M": 1, "N": 131})
+    first, *others = [finding.remedy for finding in result.findings]
+    assert first is not None
+    assert first in (result.reason or "")
+    assert first.startswith("With `blockDim.y` in place of `STEP`")
+    assert others == [None]
