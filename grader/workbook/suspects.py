@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from grader.emulator.nvrtc.compilation import Diagnostic
 from grader.workbook.cuda_source import plain
@@ -15,6 +15,8 @@ _LONGEST, _MOST = (
     500,
     20_000,
 )  # characters of a line, and of a text, that are looked at: bounds a stranger's work
+
+_MACROS = 20  # of a file, that are looked at: as well
 
 _DECLARED = re.compile(
     r"^[ \t]*((?:float|double|(?:__)?half|(?:__)?nv_bfloat16|(?:unsigned[ \t]+)?(?:long[ \t]+long|long|short|char|int)"
@@ -52,7 +54,8 @@ _LATE = re.compile(
     r"\((?P<inner>[^();.]{0,60}\b[A-Za-z_]\w*\s*\*\s*[A-Za-z_]\w*[^();.]{0,60})\)"
 )
 _NARROW = re.compile(
-    r"\b(?P<kind>float|half|short|char)\s+(?P<name>\w+)\s*=[^;]{0,100}\b(?:block|thread)Idx\."
+    r"\b(?P<kind>float|half|short|char)\s+(?P<name>\w+)\s*=(?=[^;]{0,100}\b(?:block|thread)Idx\b)"
+    r"(?:\s|[*+-]|\b(?:block|thread|grid)(?:Idx|Dim)\.[xyz]\b|\b\w+\b(?!\s*[.(])|\b(?:float|short|int)\s*(?=\()|[()]){1,100};"
 )
 _SIZES = re.compile(r"__global__[^;{}]{0,200}?\((?P<taken>[^(){}]{1,400})\)\s*\{")
 _WHOLE = {"float": "16,777,216", "half": "2,048", "short": "32,767", "char": "127"}
@@ -241,7 +244,7 @@ def _unbraced(text: str) -> Iterator[_Said]:
 
 def _macros(text: str) -> Iterator[_Said]:
     """Macros without parentheses, of which an operator beside them takes a part alone."""
-    for found in _MACRO.finditer(text):
+    for found in islice(_MACRO.finditer(text), _MACROS):
         name, body = found["name"], found["body"]
         bare = _outside(body)
         operators = set(re.findall(r"(?<=[\w)\]])\s*([-+*/%])", bare))
