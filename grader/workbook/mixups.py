@@ -12,6 +12,8 @@ from grader.workbook.edit import Change, Edit, Line, in_place, lines_of
 
 _COMPONENT = re.compile(r"\b(?!threadIdx|blockIdx|blockDim|gridDim)\w+(?:\[\w+\])?\.([xyzw])\b")
 _SETS_ONE = re.compile(rf"{_COMPONENT.pattern}\s*[-+*]?=(?!=)(?P<value>[^;]{{1,200}});")
+_MAKES = re.compile(r"\b(make_\w+[234]\s*\()[^();]{1,200}(?=\))")
+_ARGUMENT = re.compile(r"[^,]+")
 _OF_BLOCK = re.compile(r"\batomicAdd\(\s*&\s*\w+\[\s*(blockIdx\.[xyz])\s*\]")
 _VECTOR_POINTER = re.compile(
     r"\b(?:float|int|uint|double)([24])\s*\*\s*(?:const\s+|__restrict__\s+)*(\w+)\s*="
@@ -88,14 +90,17 @@ def _operators(lines: Sequence[Line]) -> Iterator[Edit]:
 
 
 def _components(lines: Sequence[Line]) -> Iterator[Edit]:
-    """One component of a vector that is computed from another: a line that was copied."""
+    """One component of a vector that is computed from another: a line, or an argument, that was copied."""
     for line in lines:
-        for stored in _SETS_ONE.finditer(line.text):
-            for found in _COMPONENT.finditer(line.text, stored.start("value"), stored.end("value")):
-                if found[1] != stored[1]:
-                    name = found[0][: -len(found[1])]
-                    new = f"{name}{stored[1]}"
-                    yield in_place(line, found, 0, new, f"The line is about component {stored[1]}.")
+        parts = [(each[1], each.span("value")) for each in _SETS_ONE.finditer(line.text)]
+        for made in _MAKES.finditer(line.text):
+            arguments = _ARGUMENT.finditer(line.text, made.end(1), made.end())
+            parts += zip("xyzw", (each.span() for each in arguments), strict=False)
+        for component, span in parts:
+            for found in _COMPONENT.finditer(line.text, *span):
+                if found[1] != component:
+                    new = f"{found[0][: -len(found[1])]}{component}"
+                    yield in_place(line, found, 0, new, f"It is about component {component}.")
 
 
 def _vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

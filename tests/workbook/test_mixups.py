@@ -15,6 +15,8 @@ ALL = "__global__ void k(const float* in, int M, int N) {\n"
     [
         ("w.z = u.y + v.z;", "w.z = u.z + v.z;"),
         ("w.x = u.x * threadIdx.y;", None),
+        ("w = make_float3(u.x, u.y, u.y + v.z);", "w = make_float3(u.x, u.y, u.z + v.z);"),
+        ("f(a, b, make_float2(u.x, u.y));", None),
         ("atomicInc(&bins[v], 1u);", "atomicAdd(&bins[v], 1u);"),
         ("atomicAdd(&out[blockIdx.x], v);", "atomicAdd(&out[0], v);"),
         ("v = (word >> k) & 0xff;", "v = (word >> (8 * k)) & 0xff;"),
