@@ -21,6 +21,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     BOUND_HIGH,
     BOUND_LOW,
     CONFLICT,
+    DOUBT_GLOBAL,
     DOUBTFUL,
     GLOBAL_BASE,
     GROUPS,
@@ -246,7 +247,7 @@ def _mark(
         _store_words(context, pattern, base)
     if c[RECORDS]:
         if kind == STORE:
-            c[DOUBTFUL] = 1
+            c[DOUBTFUL] |= DOUBT_GLOBAL
         else:
             track(context, site, addresses, mask, width, kind)
 

@@ -104,7 +104,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     RESIDENT_COUNT,  # how many places there are
     LAST_SERIAL,  # BLOCK_SERIAL of the block that began last
     RANDOM,  # the state of the generator by which blocks take turns; 0 where they run to their end if they can
-    DOUBTFUL,  # 1 where the last store to global memory has to be looked at by `track_stores`
+    DOUBTFUL,  # where the values of a store matter that is about to be done: DOUBT_GLOBAL, DOUBT_SHARED, a bit each
     PROGRESS,  # of a launch: grows with each atomic or tracked store that changes what memory holds
     LONGEST_WARP,  # the most instructions that a warp has executed
     LONGEST_BLOCK,  # the most that all warps of a block have executed together
@@ -464,8 +464,11 @@ SPLIT, BYPASSED, MISCOUNTED, DEADLOCKED_AT = range(4)
 FIELD = (1 << 20) - 1
 
 # How a site accesses memory. Strong accesses are volatile, relaxed, acquire or release; a REDUCTION is an atomic whose
-# result nobody reads; READ_ONLY loads go through the cache that does not see stores (ld.global.nc).
-LOAD, STORE, ATOMIC, REDUCTION, STRONG_STORE, STRONG_LOAD, READ_ONLY = range(7)
+# result nobody reads; READ_ONLY loads go through the cache that does not see stores (ld.global.nc). In the shadow of
+# shared memory, KNOWN_STORE is a store whose values `settle_stores` can look at.
+LOAD, STORE, ATOMIC, REDUCTION, STRONG_STORE, STRONG_LOAD, READ_ONLY, KNOWN_STORE = range(8)
+
+DOUBT_GLOBAL, DOUBT_SHARED = 1, 2
 
 # atomic operations; ATOM_ADD_FTZ: where subnormals are flushed
 (

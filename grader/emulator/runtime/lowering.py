@@ -84,6 +84,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("fence", ordering.fence, 2),
         ("meet_lanes", lanes.meet_lanes, 3),
         ("track_stores", tracking.track_stores, 7),
+        ("settle_stores", sharedmem.settle_stores, 7),
         ("note_undefined", findings.note_undefined, 4),
         ("leave_undefined", undefined.leave_undefined, 7),
         ("undefined_at", undefined.undefined_at, 6),

@@ -45,6 +45,7 @@ NAMES = (
     "fence",
     "meet_lanes",
     "track_stores",
+    "settle_stores",
     "note_undefined",
     "leave_undefined",
     "undefined_at",

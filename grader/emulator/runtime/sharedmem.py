@@ -4,7 +4,8 @@ The shadow keeps, for each word (or byte, where the kernel has narrower accesses
 it last, at which site and when. Two accesses by different threads, one of them a write, race when nothing orders
 them (ordering.py): no barrier between accesses of different warps, and neither barrier nor `__syncwarp` between
 lanes of one warp, since lanes are not promised to run in step. Where warps may meet in part, by barriers with a number
-of threads or by flags, it is kept for each of them when it read last.
+of threads or by flags, it is kept for each of them when it read last. As in global memory, two stores of one value are
+no race; where a store may be one, its values are looked at before it is done (`settle_stores`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CLOCK,
     CLUSTER_SIZE,
     COMBINED,
+    DOUBT_SHARED,
+    DOUBTFUL,
     FINDING_COUNT,
     FINDING_SLOTS,
     FINDINGS,
@@ -32,6 +35,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     HERE,
     IN_FLIGHT,
     IN_SHARED,
+    KNOWN_STORE,
     LANE_FIELD,
     LANES,
     LENIENT,
@@ -95,6 +99,7 @@ from grader.emulator.runtime.races.knowledge import known, known_before
 from grader.emulator.runtime.races.lanes import known_of_lanes
 from grader.emulator.runtime.races.ordering import acquire, share, sync_clock, synchronise_shared
 from grader.emulator.runtime.races.runs import reader_after, run_of_loads, run_of_stores
+from grader.emulator.runtime.races.tracking import element_of, lower_lane, same
 from grader.emulator.runtime.spaces.shared_use import note_use
 from grader.emulator.runtime.spaces.trace import trace, trace_uniform
 from grader.emulator.runtime.transactions.queue import check_sources
@@ -255,27 +260,75 @@ def _last_read(context: int, index: int) -> int:
 
 
 @native
-def _shadow_store(context: int, site: int, index: int, lane: int, synchronised: int, address: int) -> None:
-    """One granule that is written: who may be reading or writing it at the same time?"""
+def _met_by_store(context: int, index: int, lane: int, synchronised: int, changes: bool) -> int:
+    """The access that a store to a granule races with, as a finding keeps it; -1 where there is none. It races with
+    another store if it `changes` what that has left."""
+    write = pointer(pointer(context, int64)[SHADOW_WRITES], int64)[index]
+    write = write if write & LANE_FIELD != IN_FLIGHT else int64(0)
+    read, warp = _last_read(context, index), identity(context)
+    races_with_read = _unordered(context, read, warp, lane, synchronised)
+    if races_with_read and other_access(write) == NO_WRITE:
+        return other_access(read) | int64(OTHER_READ)
+    if changes and _unordered(context, write, warp, lane, synchronised):
+        return other_access(write)
+    return other_access(read) | int64(OTHER_READ) if races_with_read else int64(-1)
+
+
+@native
+def _shadow_store(
+    context: int, site: int, index: int, lane: int, synchronised: int, address: int, kind: int
+) -> None:
+    """One granule that is written: who may be reading or writing it at the same time? Where that depends on what a
+    KNOWN_STORE stores, the records stay as they are until `settle_stores`."""
     c = pointer(context, int64)
     writes = pointer(c[SHADOW_WRITES], int64)
     read = _last_read(context, index)
-    warp = identity(context)
     one = lane if lane != SEVERAL else int64(0)
-    write = writes[index] if writes[index] & LANE_FIELD != IN_FLIGHT else int64(0)
     if _in_flight(context, writes[index]):
         note(context, site, UNFINISHED, lane, address, other_access(writes[index]))
     elif read >> ACCESSOR_BITS == NEVER + c[BLOCK_CLOCK]:
         note(context, site, UNFINISHED_PRODUCT, lane, address, other_access(read) | OTHER_READ)
     else:
-        races_with_read = _unordered(context, read, warp, one, synchronised)
-        if races_with_read and other_access(write) == NO_WRITE:
-            note(context, site, RACE, lane, address, other_access(read) | OTHER_READ)
-        elif _unordered(context, write, warp, one, synchronised):
-            note(context, site, RACE, lane, address, other_access(write))
-        elif races_with_read:
-            note(context, site, RACE, lane, address, other_access(read) | OTHER_READ)
+        met = _met_by_store(context, index, one, synchronised, True)
+        if kind == KNOWN_STORE and (met >= 0 or lane == SEVERAL):
+            c[DOUBTFUL] |= DOUBT_SHARED
+            return
+        if met >= 0:
+            note(context, site, RACE, lane, address, met)
     writes[index] = accessor(context, site) | one
+
+
+@native
+def settle_stores(
+    context: int, site: int, addresses: int, values: int, mask: int, width: int, count: int
+) -> None:
+    """A store to shared memory that is about to be done, as `track_stores` of one to global memory."""
+    c, a = pointer(context, int64), pointer(addresses, int64)
+    for lane in range(LANES):
+        offset = a[lane] - c[SHARED_HOST]
+        if (mask >> lane) & 1 and 0 <= offset < c[SHARED_BYTES]:
+            lower = lower_lane(addresses, mask, int64(lane))
+            met = int64(-1)
+            for element in range(count):
+                at, mine = offset + element * width, element_of(values, int64(element), width, int64(lane))
+                changes = values == 0 or not same(at + c[SHARED_HOST], mine, width)
+                if lower == lane:
+                    met = max(met, _settled(context, site, at, width, int64(lane), changes))
+                elif values and not same(element_of(values, int64(element), width, lower), mine, width):
+                    met = other_access(accessor(context, site) | lower)
+            if met >= 0:
+                note(context, site, RACE, int64(lane), offset, met)
+
+
+@native
+def _settled(context: int, site: int, offset: int, width: int, lane: int, changes: bool) -> int:
+    """Keeps a lane's store of one element, and returns the access that it races with; -1 where there is none."""
+    c = pointer(context, int64)
+    shift, met = c[SHADOW_SHIFT], int64(-1)
+    for index in range(offset >> shift, (offset + width - 1 >> shift) + 1):
+        met = max(met, _met_by_store(context, index, lane, sync_clock(context), changes))
+        pointer(c[SHADOW_WRITES], int64)[index] = accessor(context, site) | lane
+    return met
 
 
 @native
@@ -325,12 +378,17 @@ def shadow(context: int, site: int, offset: int, width: int, lane: int, kind: in
     for index in range(offset >> shift, (offset + width - 1 >> shift) + 1):
         if kind == LOAD:
             _shadow_load(context, site, index, lane, synchronised, offset)
-        elif kind == STORE:
-            _shadow_store(context, site, index, lane, synchronised, offset)
+        elif kind in (STORE, KNOWN_STORE):
+            _shadow_store(context, site, index, lane, synchronised, offset, kind)
         elif kind in (STRONG_LOAD, STRONG_STORE):
             _shadow_strong(context, site, index, lane, kind, offset)
         else:
             _shadow_atomic(context, site, index, lane, synchronised, offset)
+
+
+@native
+def _known(kind: int) -> int:
+    return int64(KNOWN_STORE) if kind == STORE else kind
 
 
 @native
@@ -368,7 +426,7 @@ def _shadow_pattern(context: int, site: int, pattern: int, first: int, width: in
             elif kind == STORE and writes[index] < settled and reads[index] < settled and lane != SEVERAL:
                 writes[index] = me | lane
             else:
-                shadow(context, site, index << shift, int64(1), lane, kind, synchronised)
+                shadow(context, site, index << shift, int64(1), lane, _known(kind), synchronised)
 
 
 @native
@@ -395,7 +453,7 @@ def _shadow_lanes(context: int, site: int, addresses: int, mask: int, width: int
     synchronised = sync_clock(context)
     for lane in range(LANES):
         if (mask >> lane) & 1:
-            shadow(context, site, a[lane], width, int64(lane), kind, synchronised)
+            shadow(context, site, a[lane], width, int64(lane), _known(kind), synchronised)
 
 
 @native

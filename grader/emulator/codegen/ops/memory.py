@@ -192,11 +192,16 @@ def store(e: Emitter, o: Op) -> None:
 
 def scatter(e: Emitter, allowed: Any, nbytes: int, count: int) -> None:
     """Stores the `count` elements a lane in the value buffer at the addresses in the address buffer."""
+    track(e, e.value_buffer, allowed, nbytes, count)
+    e.call(f"scatter{nbytes}", e.address_buffer, e.value_buffer, allowed, I64(count))
+
+
+def track(e: Emitter, values: Any, allowed: Any, nbytes: int, count: int) -> None:
+    """Looks for the races of a store that is about to be done, where they depend on its values; 0: unknown ones."""
     doubtful = e.b.icmp_unsigned("!=", e.context_slot(layout.DOUBTFUL), I64(0))
     with e.b.if_then(doubtful, likely=False):
-        e.call("track_stores", e.context, e.site_address(), e.address_buffer, e.value_buffer, allowed, I64(nbytes),
+        e.call("track_stores", e.context, e.site_address(), e.address_buffer, values, allowed, I64(nbytes),
                I64(count))  # fmt: skip
-    e.call(f"scatter{nbytes}", e.address_buffer, e.value_buffer, allowed, I64(count))
 
 
 _OPERATIONS = {

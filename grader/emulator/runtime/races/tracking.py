@@ -22,6 +22,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ATOMIC,
     BLOCK_LINEAR,
     BLOCK_NUMBERS,
+    DOUBT_GLOBAL,
+    DOUBT_SHARED,
     DOUBTFUL,
     GLOBAL_BASE,
     HOST_DELTA,
@@ -55,9 +57,11 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     WARP_SHIFT,
     WARP_STATES,
 )
-from grader.emulator.runtime.native import pointer
+from grader.emulator.runtime.native import outlined, pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import acquire, ordered, recorded, release, sync_clock
+
+settle_stores = outlined("settle_stores")
 
 
 @native
@@ -179,13 +183,13 @@ def _in_arena(context: int, host: int) -> bool:
 
 
 @native
-def _element(values: int, element: int, width: int, lane: int) -> int:
+def element_of(values: int, element: int, width: int, lane: int) -> int:
     """Where a lane's element lies among the values of a store."""
     return values + (element * LANES + lane) * width
 
 
 @native
-def _same(one: int, other: int, width: int) -> bool:
+def same(one: int, other: int, width: int) -> bool:
     a = pointer(one, uint8)
     b = pointer(other, uint8)
     differing = 0
@@ -195,7 +199,7 @@ def _same(one: int, other: int, width: int) -> bool:
 
 
 @native
-def _lower_lane(addresses: int, mask: int, lane: int) -> int:
+def lower_lane(addresses: int, mask: int, lane: int) -> int:
     """The lowest lane of the instruction that stores at the same address."""
     a = pointer(addresses, int64)
     for other in range(lane):
@@ -225,23 +229,25 @@ def track_stores(
     context: int, site: int, addresses: int, values: int, mask: int, width: int, count: int
 ) -> None:
     """A plain store that is about to be done; addresses are the host's, those of other memory than global among them.
-    A lane stores `count` elements of `width` bytes."""
+    A lane stores `count` elements of `width` bytes; where `values` is 0 they are not known."""
     c = pointer(context, int64)
     a = pointer(addresses, int64)
-    c[DOUBTFUL] = 0
-    for lane in range(LANES):
+    doubt, c[DOUBTFUL] = c[DOUBTFUL], 0
+    if doubt & DOUBT_SHARED:
+        settle_stores(context, site, addresses, values, mask, width, count)
+    for lane in range(LANES if doubt & DOUBT_GLOBAL else 0):
         if (mask >> lane) & 1 and _in_arena(context, a[lane]):
-            lower = _lower_lane(addresses, mask, int64(lane))
+            lower = lower_lane(addresses, mask, int64(lane))
             other = int64(0)
             for element in range(count):
                 place = a[lane] + element * width
-                mine = _element(values, int64(element), width, int64(lane))
+                mine = element_of(values, int64(element), width, int64(lane))
                 met = int64(0)
                 if lower == lane:
-                    changes = not _same(place, mine, width)
+                    changes = not same(place, mine, width)
                     c[PROGRESS] += int64(changes)
                     met = _stored(context, place, width, int64(lane), changes)
-                elif not _same(_element(values, int64(element), width, lower), mine, width):
+                elif not same(element_of(values, int64(element), width, lower), mine, width):
                     met = recorded(context, lower)
                 if met and not other:
                     note(context, site, RACE, int64(lane), place - c[HOST_DELTA], met)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.ops.memory import address, allowed_lanes
+from grader.emulator.codegen.ops.memory import address, allowed_lanes, track
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.ops.tensor.fragments import fill, items, spill
 from grader.emulator.codegen.values import I64
@@ -47,6 +47,7 @@ def stmatrix(e: Emitter, o: Op) -> None:
     addresses = address(e, e.inst.operands[0], vector=True)
     spill(e, e.inst.operands[1], e.value_buffer)
     allowed = matrix_access(e, e.site_of[id(e.inst)], addresses, count, STORE)
+    track(e, I64(0), allowed, 16, 1)
     e.call("matrix_store", e.address_buffer, e.value_buffer, allowed, I64(count), I64(int(o.has("trans"))))
 
 
