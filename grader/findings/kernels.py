@@ -253,10 +253,12 @@ def _stored_read_only(finding: Finding) -> str:
 
 def _absent_lanes(finding: Finding) -> str:
     there = finding.other.thread if finding.other else None
+    instruction = "__syncwarp" if finding.instruction == "bar.warp" else finding.instruction
     if there == finding.thread:
-        instruction = "__syncwarp" if finding.instruction == "bar.warp" else finding.instruction
         return f"thread {there} executes {instruction} with a mask that does not name it"
-    return f"thread {there} executes {finding.instruction} with thread {finding.thread} in its mask, which is elsewhere"
+    return (
+        f"thread {there} executes {instruction} with thread {finding.thread} in its mask, which is elsewhere"
+    )
 
 
 _USES = {"st": "stores", "bra": "branches by", "brx": "branches by", "ld": "loads from an address made of"}

@@ -127,7 +127,7 @@ class Emitter(FunctionBuilder):
         active = self.active_mask()
         self.check_named(mask, active)
         named = self.b.zext(self.read(mask, "b32", vector=False), I64) if self.is_uniform(mask) else active
-        self._note_absent(self.b.and_(self.b.and_(named, self.staying()), self.b.not_(active)), active)
+        self.note_absent(self.b.and_(self.b.and_(named, self.staying()), self.b.not_(active)), active)
 
     def check_named(self, mask: Operand, active: Any) -> None:
         """Notes lanes that execute an instruction whose mask does not name them, each as absent from its own."""
@@ -138,14 +138,15 @@ class Emitter(FunctionBuilder):
             )
         )
         unnamed = self.b.and_(active, self.b.not_(named))
-        self._note_absent(unnamed, unnamed)
+        self.note_absent(unnamed, unnamed)
 
     def check_whole_warp(self) -> None:
         """Notes an instruction that all 32 lanes have to execute where some do not."""
         active = self.active_mask()
-        self._note_absent(self.b.xor(active, I64(layout.FULL)), active)
+        self.note_absent(self.b.xor(active, I64(layout.FULL)), active)
 
-    def _note_absent(self, absent: Any, active: Any) -> None:
+    def note_absent(self, absent: Any, active: Any) -> None:
+        """Notes that the lanes `active` execute the instruction without others that they name, if there are such."""
         some = (self.b.icmp_unsigned("!=", lanes, I64(0)) for lanes in (active, absent))
         with self.b.if_then(self.b.and_(*some), likely=False):
             self.call("note_absent", self.context, self.site_address(), absent, active)

@@ -10,7 +10,8 @@ which the membermask says who participates. The lanes that arrive first are held
 * or until the lanes behind the region in which they were parted are to run: those must not overtake, because registers
   that are not contested (ptx/divergence.py) are then stored for all lanes, and what is still missing will not come.
 
-The last two rules are this emulator's own.
+The last two rules are this emulator's own. Lanes that are awaited in vain are told where they are named by a
+bar.warp.sync, or by masks that differ from lane to lane; where one mask is for all, `check_present` does so.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.pending import PendingMasks
 from grader.emulator.codegen.values import I64, constant, is_vector
 from grader.emulator.ptx.basic_blocks import Block
-from grader.emulator.ptx.instructions import membermask
+from grader.emulator.ptx.instructions import is_warp_barrier, membermask
 
 
 class ReconvergencePoints:
@@ -34,6 +35,8 @@ class ReconvergencePoints:
         self.held = {block: self._variable(f"waiting{block}") for block in self.limits}
         self.released = self._variable("released")
         """Lanes that were held in vain and pass the next reconvergence point."""
+        self.last_released = self._variable("last_released")
+        """Those of the last time, whether they have passed since or not."""
         self.nearest = self._variable("nearest", e.block_count)
         """The lowest block that must not run while the present lanes are held."""
         self.release = e.new_block("release") if self.limits else None
@@ -67,6 +70,19 @@ class ReconvergencePoints:
         b.store(b.and_(released, b.xor(here, I64(-1))), self.released)
         b.store(here, e.mask_slot)
         e.mask = here
+        if not e.plan.may_spin:  # lanes that take turns may still come
+            self._note_awaited(missing)
+
+    def _note_awaited(self, missing: Any) -> None:
+        """Notes lanes that are awaited in vain; at a bar.warp.sync not those that wait at another one."""
+        e, b = self.e, self.e.b
+        operand = membermask(e.inst)
+        if is_warp_barrier(e.inst):
+            missing = b.and_(missing, b.not_(b.load(self.last_released)))
+        elif operand is None or e.is_uniform(operand):
+            return
+        with b.if_then(b.icmp_unsigned("!=", missing, I64(0)), likely=False):
+            e.note_absent(b.and_(missing, e.staying()), e.mask)
 
     def _named(self, block: Block, here: Any) -> Any:
         """All lanes that the membermasks of the lanes `here` name."""
@@ -125,5 +141,6 @@ class ReconvergencePoints:
             b.store(I64(0), slot)
             released = b.or_(released, lanes)
         b.store(released, self.released)
+        b.store(released, self.last_released)
         b.store(I64(e.block_count), self.nearest)
         b.branch(dispatch)

@@ -21,6 +21,7 @@ from grader.emulator.ptx.instructions import (
     is_partial_warp_barrier,
     is_strong,
     is_transaction,
+    is_warp_barrier,
     is_warpgroup_product,
     makes_numbers,
     names_in,
@@ -304,6 +305,7 @@ def _sites(flow: ControlFlow, warpgroup: WarpgroupRegisters) -> list[Site]:
                 not doubtful.isdisjoint(observed(inst))
                 or warpgroup.touched(inst)
                 or is_partial_warp_barrier(inst)
+                or (is_warp_barrier(inst) and block.index in flow.reconvergence_points)
             ):
                 found.append(Site(len(found), inst, "use", "generic", block.index))
         end = block.terminator

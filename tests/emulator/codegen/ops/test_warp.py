@@ -380,7 +380,8 @@ def test_turns(bench: Bench) -> None:
 
 
 def test_waiting_in_vain(bench: Bench) -> None:
-    out = bench.clean(CUDA, "in_vain", 1, 32, np.zeros(32, np.int32), np.int32(5))
-    assert out.tolist() == [1500 + (lane ^ 1) + 5 for lane in range(16)] + [
+    ran = bench.cuda(CUDA, "in_vain", 1, 32, np.zeros(32, np.int32), np.int32(5))
+    assert ran.findings == ["absent_lanes"]
+    assert ran.arrays[0].tolist() == [1500 + (lane ^ 1) + 5 for lane in range(16)] + [
         1000 + lane for lane in range(16, 32)
     ]
