@@ -216,6 +216,10 @@ def _global_race(finding: Finding, other: Access) -> str:
     if finding.scope == "block":
         what = f"{actor(finding)} {verb} what {by} has stored {place}{with_what}"
         return f"{what}, with no __syncthreads() in between"
+    if finding.of_block:
+        does_so = {"read": "reads", "write": "stores", "atomic": "updates"}[finding.action or "atomic"]
+        what = f"{actor(finding)} of block {finding.block} {does_so} what {by} updates too, {place}"
+        return f"{what}, and one of the two is atomic for the threads of its own block alone"
     what = f"{actor(finding)} of block {finding.block} {verb} what {by} has stored {place}{with_what}"
     if finding.blocks_wait and finding.action == "read":
         if finding.fences:

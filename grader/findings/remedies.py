@@ -78,6 +78,10 @@ _ALL_ATOMIC = (
     "Let every thread that changes the element do so with an atomic, or set it before the launch, with `zero` in the "
     "launch block."
 )
+_DEVICE_SCOPE = (
+    "Let both be for the device: atomicAdd in place of atomicAdd_block, cuda::thread_scope_device in place of "
+    "cuda::thread_scope_block."
+)
 _SECOND_LAUNCH = (
     "Let blocks add with atomicAdd, or let a second launch read what the first has stored (a second [[launch]] in the "
     "launch block): between launches everything is done."
@@ -263,6 +267,8 @@ def _remedy_of_race(finding: Finding) -> str:
         if finding.other is not None and finding.action == finding.other.action == "write":
             return _ALL_STORE_ONE if same_line else _STORED_TWICE
         return _SAME_LINE if same_line else _SYNCWARP if finding.scope == "warp" else _SYNCTHREADS
+    if finding.of_block:
+        return _DEVICE_SCOPE
     if finding.scope == "grid" and finding.blocks_wait and finding.action == "read":
         return _WAIT if finding.fences else _FENCE
     if finding.other is not None and finding.other.action == "read":

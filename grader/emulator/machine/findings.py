@@ -280,6 +280,9 @@ class Note:
             before=self._before(),
             no_texture=self.kind == OUT_OF_BOUNDS and self.site.operation == "tex" and not self.packed,
             scope=scope,
+            of_block=self.kind == RACE
+            and space == "global"
+            and 0 < self.packed & layout.SCOPED < self.packed,
             blocks_wait=self.kind == RACE and space == "global" and self.launched.plan.blocks_wait,
             fences=self.kind == RACE and space == "global" and self.launched.plan.fences,
             instruction=self._instruction(space),

@@ -232,6 +232,8 @@ class Finding:
     """Of an access out of bounds: the address is taken for a texture object's handle, and there is none."""
     scope: Scope | None = None
     """Of a race: the smallest group of threads that both accesses belong to."""
+    of_block: bool = False
+    """Of such a race: one of the two accesses is atomic for threads of its own block alone."""
     blocks_wait: bool = False
     """Of a race: the kernel has means by which one block can wait for another."""
     fences: bool = False

@@ -96,6 +96,7 @@ class Worker:
             for shadow, nbytes in zip(self.shadows, sizes, strict=True)
         ]
         self.sites: Array = aligned(max(len(plan.sites), 1) * layout.SITE_SLOTS * 8)
+        self.site_table()[plan.of_block, layout.BLOCK_SCOPE] = 1
         self.blocks: Array = aligned(len(plan.flow.blocks) * 16)
         self.lanes: Array = aligned(max(len(plan.guarded), 1) * 8)
         self._set(

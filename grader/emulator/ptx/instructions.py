@@ -110,6 +110,11 @@ def is_strong(inst: Instruction) -> bool:
     return bool({"volatile", "relaxed", "acquire", "release", "mmio"} & set(inst.parts))
 
 
+def is_of_block(inst: Instruction) -> bool:
+    """Whether it is an atomic, or another strong access, for threads of its own block alone."""
+    return inst.parts[0] in ("atom", "red", "ld", "st") and "cta" in inst.parts
+
+
 def is_partial_warp_barrier(inst: Instruction) -> bool:
     """Whether it is a bar.warp.sync that may not be for the whole warp."""
     return is_warp_barrier(inst) and inst.operands[0] != Imm(-1)

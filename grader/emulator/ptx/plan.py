@@ -18,6 +18,7 @@ from grader.emulator.ptx.instructions import (
     is_barrier,
     is_cluster_barrier,
     is_counted,
+    is_of_block,
     is_partial_warp_barrier,
     is_strong,
     is_transaction,
@@ -88,6 +89,8 @@ class KernelPlan:
     flow: ControlFlow
     warpgroup: WarpgroupRegisters
     sites: list[Site]
+    of_block: list[int]
+    """Sites that are atomic, or strong, for threads of their own block alone."""
     guarded: dict[int, int]
     """id of an instruction under a guard → its index among the lane counters."""
     constants: list[str]
@@ -177,6 +180,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool, watch: bool = 
         flow=flow,
         warpgroup=warpgroup,
         sites=sites,
+        of_block=[site.index for site in sites if is_of_block(site.inst)],
         guarded=_guarded(flow),
         constants=[v.name for v in module.variables.values() if v.space == "const"],
         symbols=_symbols(module, instructions),
@@ -272,7 +276,8 @@ def _is_flag(inst: Instruction) -> bool:
 def _may_meet(inst: Instruction) -> bool:
     """Whether a launch cannot be done again without a trace, or will mostly have to be."""
     strong = inst.parts[0] in ("ld", "st") and is_strong(inst)
-    return inst.parts[0] == "call" or _is_fence(inst) or (strong and decode_space(inst) != "shared")
+    outside = (strong or is_of_block(inst)) and decode_space(inst) != "shared"
+    return inst.parts[0] == "call" or _is_fence(inst) or outside
 
 
 def _may_spin(function: Function, blocks: list[Block]) -> bool:

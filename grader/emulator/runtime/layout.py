@@ -199,8 +199,9 @@ VISIT_SLOTS = 4
     PEER_EXCESS,  # sectors beyond those that the lanes' bytes would fill
     BOUND_LOW,  # the allocation the last access fell into
     BOUND_HIGH,
+    BLOCK_SCOPE,  # 1 where it is an atomic, or another strong access, for threads of one block alone
     FINDINGS,  # first slot of the findings: FINDING_SLOTS each
-) = range(14)
+) = range(15)
 
 # kinds of finding, in the order of their slots
 (
@@ -292,6 +293,8 @@ BLOCK_NUMBERS = 1 << RECORD_TIME - RECORD_BLOCK  # block numbers are kept modulo
 RECORD_WARPS = 1 << RECORD_BLOCK - WARP_SHIFT
 SEEN = 32  # with the lane of R_STRONG: some thread has seen what was stored
 R_READ = -(1 << 63)  # with a record in a finding: it is a load's
+OF_BLOCK = -(1 << 63)  # with R_STRONG: of BLOCK_SCOPE
+SCOPED = SEEN  # with such a record in a finding: it, or the access there, is of BLOCK_SCOPE
 MOST_TIME = (1 << 63 - RECORD_TIME) - 1  # where time does not go on
 
 # -- what is published (ordering.py) ------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ATOMIC,
     BLOCK_LINEAR,
     BLOCK_NUMBERS,
+    BLOCK_SCOPE,
     DOUBT_GLOBAL,
     DOUBT_SHARED,
     DOUBTFUL,
@@ -30,6 +31,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LANE_FIELD,
     LANES,
     LOAD,
+    OF_BLOCK,
     PREVIOUS,
     PROGRESS,
     R_EARLIER,
@@ -45,6 +47,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     RECORD_TIME,
     RECORDS,
     REDUCTION,
+    SCOPED,
     SEEN,
     SEVERAL,
     STORED_AGAIN,
@@ -93,20 +96,41 @@ def track_lane(context: int, site: int, address: int, width: int, lane: int, kin
         records = c[RECORDS] + granule * RECORD_BYTES
         r = pointer(records, int64)
         if kind == READ_ONLY and (r[R_STORE] | r[R_STRONG]) != 0:
-            note(context, site, STORED_READ_ONLY, lane, address, max(r[R_STORE], r[R_STRONG]))
+            note(context, site, STORED_READ_ONLY, lane, address, max(r[R_STORE], _plain(r[R_STRONG])))
             return
         if not ordered(context, r[R_STORE], lane, synchronised):
             other = r[R_STORE]
+        elif r[R_STRONG] and kind not in (LOAD, READ_ONLY) and _too_narrow(context, site, r[R_STRONG], lane):
+            other = _plain(r[R_STRONG]) | SCOPED
         if kind == LOAD:
             _loaded(context, records, lane)
         elif kind in (ATOMIC, REDUCTION, STRONG_STORE):
             if c[PREVIOUS]:
                 _keep(context, granule)
-            r[R_STRONG] = recorded(context, lane)
+            r[R_STRONG] = recorded(context, lane) | (
+                OF_BLOCK if pointer(site, int64)[BLOCK_SCOPE] else int64(0)
+            )
     if other:
         note(context, site, RACE, lane, address, other)
     if kind in (ATOMIC, REDUCTION, STRONG_STORE):
         release(context, address, int64(kind == STRONG_STORE))
+
+
+@native
+def _plain(strong: int) -> int:
+    """The record of a strong access without what is said besides."""
+    return strong & ~int64(OF_BLOCK | SEEN)
+
+
+@native
+def _too_narrow(context: int, site: int, strong: int, lane: int) -> bool:
+    """Whether a strong access meets another one by another block, and one of the two is for threads of its own block
+    alone: then they are no atomic accesses to each other (PTX ISA 8.7, morally strong)."""
+    c = pointer(context, int64)
+    narrow = strong < 0 or pointer(site, int64)[BLOCK_SCOPE] != 0
+    if not narrow or ((strong >> RECORD_BLOCK) ^ c[BLOCK_LINEAR]) & (BLOCK_NUMBERS - 1) == 0:
+        return False
+    return not ordered(context, _plain(strong), lane, sync_clock(context))
 
 
 @native
@@ -151,7 +175,7 @@ def _unseen(context: int, granule: int, lane: int) -> bool:
     """Whether the last strong store to a granule is another warp's that nobody has seen and nothing orders."""
     c = pointer(context, int64)
     strong = pointer(c[RECORDS] + granule * RECORD_BYTES, int64)[R_STRONG]
-    if strong & SEEN or ordered(context, strong, lane, sync_clock(context)):
+    if strong & SEEN or ordered(context, _plain(strong), lane, sync_clock(context)):
         return False
     return _other_warp(strong, recorded(context, lane))
 
@@ -213,8 +237,8 @@ def _unordered(context: int, records: int, lane: int) -> int:
     """The record of an access that a store by the running warp's lane races with; 0 where there is none."""
     r = pointer(records, int64)
     for kind in range(R_LOAD):
-        if not ordered(context, r[kind] & ~SEEN, lane, sync_clock(context)):
-            return r[kind]
+        if not ordered(context, _plain(r[kind]), lane, sync_clock(context)):
+            return _plain(r[kind])
     c = pointer(context, int64)
     # What a lane loads before a shuffle or a vote is there before others go on: its value may be what they get.
     exchanged = pointer(c[WARP_STATES] + c[WARP] * c[WARP_BYTES], int64)[W_EXCHANGE]

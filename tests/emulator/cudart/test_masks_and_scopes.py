@@ -1,0 +1,50 @@
+"""Masks, scopes of atomics, and flags in shared memory: each fault is told at its line, its cured twin is not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from grader.emulator.cudart.process import compiled
+from grader.emulator.machine.records import Finding
+from grader.findings import kernels
+
+FOLDER = Path(__file__).parent
+
+
+def lines_of(program: Path) -> dict[str, int]:
+    """Name → line of those marked BUG."""
+    found = (
+        (re.search(r"// BUG (\w+)$", text), line)
+        for line, text in enumerate(program.read_text().splitlines(), 1)
+    )
+    return {bug[1]: line for bug, line in found if bug}
+
+
+def test_masks_scopes_and_flags() -> None:
+    path = FOLDER / "masks_and_scopes.cu"
+    lines = lines_of(path)
+    assert len(lines) == 14
+    with compiled(path, "sm_90a") as program:
+        outcome, cured = program.run([]), program.run(["cured"])
+    found: dict[str, Finding] = {}
+    for record, _ in outcome.launches:
+        for finding in record.findings:
+            found.setdefault(record.kernel.split("<")[0], finding)
+    assert {name: finding.line for name, finding in found.items()} == lines
+    kinds = {name: finding.kind for name, finding in found.items()}
+    assert {name for name, kind in kinds.items() if kind == "absent_lanes"} == {*[*lines][:6]}
+    assert {name for name, kind in kinds.items() if kind == "race"} == {*[*lines][6:]}
+    scoped = {name for name, finding in found.items() if finding.of_block}
+    assert scoped == {"count_in_block", "one_in_block", "ticket", "wait"}
+    for name in scoped:
+        finding = found[name]
+        assert finding.other is not None
+        assert (finding.block, finding.other.block, finding.scope) == ((1, 0, 0), (0, 0, 0), "grid")
+        assert "thread_scope_device" in kernels.remedy(finding)
+    assert kernels.message(found["wait"]).endswith("atomic for the threads of its own block alone")
+    assert kernels.message(found["half_at_barrier"]) == (
+        "thread (0, 0, 0) executes __syncwarp with thread (16, 0, 0) in its mask, which is elsewhere"
+    )
+    assert [(record.kernel, record.findings) for record, _ in cured.launches if record.findings] == []
+    assert (cured.findings, cured.exit_code) == ([], 0)
