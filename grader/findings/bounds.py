@@ -64,6 +64,10 @@ _TOO_MANY = (
     "{blocks:,} blocks of {threads:,} threads are {total:,} threads, more than an int counts, and indices become "
     "negative. `grid` counts blocks, not threads: one block for so many elements, cdiv(N, BLOCK)."
 )
+_IN_HEAP = "Use what malloc() or new has given up to its last byte, and until free() or delete."
+_FREE_ONCE = (
+    "Pass free() or delete each pointer that malloc() or new has given once, as it was given, and no other."
+)
 _SHARED = (
     "Is the array as large as the block's indices go, and the block as large as the kernel was made for?"
 )
@@ -89,6 +93,8 @@ def remedy(finding: Finding) -> str:
     """What would mend it."""
     if finding.before is not None:
         return _BEGIN_INSIDE
+    if finding.in_heap or finding.instruction == "free":
+        return _FREE_ONCE if finding.instruction == "free" else _IN_HEAP
     element = finding.element or 0
     if finding.text is not None and finding.text.signed_char and -128 <= element < 0:
         return _SIGNED_CHAR.format(meant=element + 256, element=element)

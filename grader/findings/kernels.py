@@ -103,6 +103,11 @@ def _out_of_bounds(finding: Finding) -> str:
         return _before(finding, *finding.before)
     if finding.no_texture:
         return f"{actor(finding)} fetches from a texture object {finding.address:#x}, which does not exist"
+    if finding.instruction == "free":
+        return (
+            f"{actor(finding)} frees {finding.address or 0:#x} in {memory_name(finding)}, which is nothing that "
+            "malloc() or new has given, or was freed before"
+        )
     text = f"{actor(finding)} {does(finding)} {_extent(finding)}"
     return f"{text}, in {finding.instruction}" if finding.instruction else text
 
@@ -122,6 +127,8 @@ def _extent(finding: Finding) -> str:
         return f"{_elements(finding)}, where `{finding.array}` has {by}{counted(elements, 'element')}"
     at = f"{counted(finding.size or 0, 'byte')} of {memory_name(finding)}"
     allocation, offset = finding.allocation, offset_of(finding)
+    if finding.in_heap:
+        return f"{at} at {finding.address:#x} in the heap of malloc() and new, which nobody has, or no longer"
     if finding.space == "shared" and allocation:
         has = f"{allocation.nbytes} bytes" if allocation.nbytes else "no bytes"
         whose = f"block {finding.owner}" if finding.owner else "the block"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from grader.emulator.machine.asynchronous import OF_NO_ACCESS, PHASE_FAULTS, descriptor, phase
+from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.records import (
     TENSOR_COPY,
@@ -124,12 +125,27 @@ class Launched:
     block: Shape
     shared_bytes: int
     cluster: Shape
+    heap: Heap | None
+    """Of kernels that take memory from it, or give it back."""
 
     def peer(self, number: int, rank: int) -> Shape:
         """The block of a rank in the cluster of the block with a linear number."""
         places = zip(unravel(number, self.grid), unravel(rank, self.cluster), self.cluster, strict=True)
         x, y, z = (at // blocks * blocks + within for at, within, blocks in places)
         return x, y, z
+
+    def place(self, site: Site) -> Place:
+        """Where a site stands. What the compiler makes of its own accord, such as the loop of a memcpy, has no line: it
+        counts to the code from which it is reached."""
+        blocks, place, block = self.plan.flow.blocks, site.inst.place, site.block
+        while not place.line:
+            before = next((each for each in blocks[:block] if block in each.successors), None)
+            if before is None:
+                break
+            known = (inst.place for inst in (*before.instructions, before.terminator) if inst is not None)
+            place = next((each for each in reversed(list(known)) if each.line), place)
+            block = before.index
+        return place
 
     def findings(self, workers: Sequence[Worker]) -> tuple[Finding, ...]:
         """One finding a place and kind, with its first occurrence in the order of the blocks."""
@@ -153,7 +169,7 @@ class Launched:
                 for table in tables:
                     note = table[site.index][start : start + FINDING_SLOTS]
                     if note[FINDING_COUNT] and not (kind == layout.NEVER_WRITTEN and exchanges(site.inst)):
-                        notes[site.inst.place, kind].append((site, note))
+                        notes[self.place(site), kind].append((site, note))
         return notes
 
     def _barriers(self, workers: Sequence[Worker]) -> tuple[Finding, ...]:
@@ -222,7 +238,7 @@ class Note:
             arrivals = Arrivals(0, arrived, alive)
             return Finding(
                 "barrier",
-                self.site.inst.place,
+                self.launched.place(self.site),
                 count,
                 self._block(),
                 scope="cluster",
@@ -237,7 +253,7 @@ class Note:
         """A value that nobody has defined, where it shows; or a register that a wgmma still uses."""
         return Finding(
             _KINDS[self.kind],
-            self.site.inst.place,
+            self.launched.place(self.site),
             count,
             self._block(),
             self._thread(self.warp, self.lane),
@@ -250,7 +266,7 @@ class Note:
         """A warp instruction that a lane executes with another in its mask which is elsewhere."""
         return Finding(
             _KINDS[self.kind],
-            self.site.inst.place,
+            self.launched.place(self.site),
             count,
             self._block(),
             self._thread(self.warp, self.lane),
@@ -265,7 +281,7 @@ class Note:
         other, scope = self._other(space)
         return Finding(
             _KINDS[self.kind],
-            self.site.inst.place,
+            self.launched.place(self.site),
             count,
             self._block(),
             self._thread(self.warp, self.lane),
@@ -279,6 +295,7 @@ class Note:
             stored=self._stored(allocation),
             before=self._before(),
             no_texture=self.kind == OUT_OF_BOUNDS and self.site.operation == "tex" and not self.packed,
+            in_heap=self._in_heap(space),
             scope=scope,
             of_block=self.kind == RACE
             and space == "global"
@@ -293,6 +310,11 @@ class Note:
             absence=_ABSENCES.get(self.kind),
         )
 
+    def _in_heap(self, space: Space) -> bool:
+        heap = self.launched.heap
+        outside = self.kind == OUT_OF_BOUNDS and space == "global"
+        return outside and heap is not None and heap.holds(self.address)
+
     def _instruction(self, space: Space) -> str | None:
         """A texture's fetch; what reads behind no fence; and TENSOR_COPY where it is about where a box begins."""
         if self.site.operation == "tex":
@@ -305,7 +327,7 @@ class Note:
     def _phase(self) -> Phase | None:
         """What is known of the phase of an mbarrier."""
         initialised = self.initialised
-        place = self.launched.plan.sites[initialised - 1].inst.place if initialised else UNKNOWN
+        place = self.launched.place(self.launched.plan.sites[initialised - 1]) if initialised else UNKNOWN
         return phase(self.kind, self.packed, place)
 
     def _descriptor(self) -> Descriptor | None:
@@ -409,7 +431,7 @@ class Note:
         number, sites = self.packed >> SITE_SHIFT & NO_SITE, self.launched.plan.sites
         other = Access(
             "read" if self.packed & OTHER_READ else "write",
-            sites[number].inst.place if number < len(sites) else UNKNOWN,
+            self.launched.place(sites[number]) if number < len(sites) else UNKNOWN,
             block,
             None if warp >= layout.ASYNC_WARP else self._thread(warp, lane),
             warp < layout.ASYNC_WARP and lane >= LANES,

@@ -50,6 +50,10 @@ class Heap:
         del self._sizes[address]
         del self._starts[bisect.bisect_left(self._starts, address)]
 
+    def holds(self, address: int) -> bool:
+        """Whether an address lies in the heap, in one of its pieces or not."""
+        return self.base <= address < self.base + HEAP_BYTES
+
     def table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Sorted (first, last + 1) addresses of the device's allocations and, in place of the heap, of its pieces."""
         others = self.memory.table().reshape(-1, 2)

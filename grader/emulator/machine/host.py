@@ -12,8 +12,9 @@ import numpy as np
 from grader.emulator.errors import NotAllocated
 from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.memory import Memory
-from grader.emulator.machine.records import Finding, Space
-from grader.emulator.places import UNKNOWN, Place
+from grader.emulator.machine.records import Allocation, Finding, Space
+from grader.emulator.places import Place
+from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import LANES, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 
@@ -35,11 +36,11 @@ FULL = f"\n[printf's buffer of {FIFO_BYTES:,} bytes is full: what this launch pr
 class HostCalls:
     """The callback of one launch. Native code calls it with the arguments of all 32 lanes."""
 
-    def __init__(self, memory: Memory, block: Shape, heap: Heap | None = None, sites: int = 0) -> None:
+    def __init__(self, memory: Memory, block: Shape, plan: KernelPlan, heap: Heap | None) -> None:
         self.memory = memory
         self.block = block
         self.heap = heap
-        self.sites = sites
+        self.plan = plan
         self.allocations = memory.table() if heap is None else heap.table()
         """Sorted (first, last + 1) addresses, flat: what the kernel may access."""
         self.failure: Finding | None = None
@@ -48,18 +49,20 @@ class HostCalls:
         self._callback = _CALL(self._call)
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
-    def _call(self, function: int, context: int, values: int, mask: int) -> int:
+    def _call(self, number: int, context: int, values: int, mask: int) -> int:
         """Non-zero stops the launch. What a lane's call returns takes the place of its first argument."""
         slots = (ctypes.c_int64 * layout.CONTEXT_SLOTS).from_address(context)
         arguments = np.ctypeslib.as_array((ctypes.c_int64 * (8 * LANES)).from_address(values)).reshape(
             8, LANES
         )
         lanes = [lane for lane in range(LANES) if mask >> lane & 1]
+        call, function = divmod(number, 1 << layout.CALL_AT)
+        place = self.plan.system_calls[call].place
         if function == ASSERT:
             self._assertion(slots, [int(column[lanes[0]]) for column in arguments[:4]], lanes[0])
             return 1
         if function in (MALLOC, FREE):
-            return self._on_heap(slots, function, arguments[0], lanes)
+            return self._on_heap(slots, function, arguments[0], lanes, place)
         first = int(arguments[0][lanes[0]])
         if self._room <= 0 and first in self._counts and (arguments[0][lanes] == first).all():
             arguments[0][lanes] = self._counts[first]
@@ -69,7 +72,7 @@ class HostCalls:
             try:
                 text, count = self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), read)
             except NotAllocated as fault:
-                self._astray(slots, fault, lane, "printf")
+                self._astray(slots, fault, lane, "printf", place)
                 return 1
             self._print(text)
             arguments[0][lane] = count
@@ -88,7 +91,12 @@ class HostCalls:
         return (slots[layout.BLOCK_X], slots[layout.BLOCK_Y], slots[layout.BLOCK_Z]), thread
 
     def _on_heap(
-        self, slots: ctypes.Array[ctypes.c_int64], function: int, values: np.ndarray, lanes: list[int]
+        self,
+        slots: ctypes.Array[ctypes.c_int64],
+        function: int,
+        values: np.ndarray,
+        lanes: list[int],
+        place: Place,
     ) -> int:
         """malloc, whose results take the place of its sizes, or free."""
         assert self.heap is not None
@@ -101,25 +109,28 @@ class HostCalls:
                 else:
                     self.heap.free(int(values[lane]))
             except NotAllocated as fault:
-                self._astray(slots, fault, lane, "free")
+                self._astray(slots, fault, lane, "free", place)
                 return 1
         self.allocations = self.heap.table()
         slots[layout.ALLOCATIONS] = self.allocations.ctypes.data
         slots[layout.ALLOCATION_COUNT] = len(self.allocations) // 2
-        sites = (ctypes.c_int64 * (self.sites * layout.SITE_SLOTS)).from_address(slots[layout.SITES])
-        for site in range(self.sites):  # what they remember may have been freed
+        count = len(self.plan.sites)
+        sites = (ctypes.c_int64 * (count * layout.SITE_SLOTS)).from_address(slots[layout.SITES])
+        for site in range(count):  # what they remember may have been freed
             sites[site * layout.SITE_SLOTS + layout.BOUND_LOW] = 0
             sites[site * layout.SITE_SLOTS + layout.BOUND_HIGH] = 0
         return 0
 
     def _astray(
-        self, slots: ctypes.Array[ctypes.c_int64], fault: NotAllocated, lane: int, function: str
+        self, slots: ctypes.Array[ctypes.c_int64], fault: NotAllocated, lane: int, function: str, place: Place
     ) -> None:
         block, thread = self._where(slots, lane)
         space, first = _space(fault.address)
+        rooms = {"shared": slots[layout.SHARED_BYTES], "local": slots[layout.LOCAL_BYTES]}
+        allocation = Allocation(0, rooms[space]) if space in rooms else self.memory.nearest(fault.address)
         self.failure = Finding(
-            "out_of_bounds", UNKNOWN, 1, block, thread, action="read", space=space, address=fault.address - first,
-            size=fault.nbytes, allocation=self.memory.nearest(fault.address), instruction=function,
+            "out_of_bounds", place, 1, block, thread, action="read", space=space, address=fault.address - first,
+            size=fault.nbytes, allocation=allocation, instruction=function,
         )  # fmt: skip
 
     def _assertion(self, slots: ctypes.Array[ctypes.c_int64], values: list[int], lane: int) -> None:

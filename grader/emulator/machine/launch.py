@@ -264,7 +264,7 @@ class LaunchExecution:
 
     def _prepare(self) -> None:
         self.plan = self.compiled.plan
-        self.calls = HostCalls(self.memory, self.block, self.heap, len(self.plan.sites))
+        self.calls = HostCalls(self.memory, self.block, self.plan, self.heap)
         self.allocations = self.calls.allocations
 
     def _takes_turns(self, order: Order) -> bool:
@@ -408,8 +408,9 @@ class LaunchExecution:
         if self.watch == "once stored" and not self.traces.stored_nan():
             self.origins = Origins()
         launched = Launched(
-            self.plan, self.memory, self.variables, self.grid, self.block, self.shared_bytes, self.cluster
-        )
+            self.plan, self.memory, self.variables, self.grid, self.block, self.shared_bytes, self.cluster,
+            self.heap,
+        )  # fmt: skip
         found = launched.findings(workers)
         loaded, stored = self.traces.sectors()
         atomics_a_word = self._atomics_a_word(sites, blocks_run)

@@ -228,6 +228,8 @@ class Finding:
     """Of such an access: blocks, and threads of each, where they are more than an int counts."""
     before: tuple[int, int] | None = None
     """Of a box that is stored: a dimension in which it begins in front of its tensor, 0 the innermost, and where."""
+    in_heap: bool = False
+    """Of an access out of bounds: it lies in the heap of malloc() and new, outside of all that they have given."""
     no_texture: bool = False
     """Of an access out of bounds: the address is taken for a texture object's handle, and there is none."""
     scope: Scope | None = None

@@ -91,6 +91,8 @@ class KernelPlan:
     sites: list[Site]
     of_block: list[int]
     """Sites that are atomic, or strong, for threads of their own block alone."""
+    system_calls: list[Instruction]
+    """Calls of the host: printf, assert, malloc, free."""
     guarded: dict[int, int]
     """id of an instruction under a guard → its index among the lane counters."""
     constants: list[str]
@@ -181,6 +183,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool, watch: bool = 
         warpgroup=warpgroup,
         sites=sites,
         of_block=[site.index for site in sites if is_of_block(site.inst)],
+        system_calls=[inst for inst in instructions if inst.parts[0] == "call"],
         guarded=_guarded(flow),
         constants=[v.name for v in module.variables.values() if v.space == "const"],
         symbols=_symbols(module, instructions),

@@ -70,7 +70,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     SM_COUNT,
     ASYNC,  # pointer to the warps' queues of cp.async, ASYNC_WARP_BYTES each; 0 where the kernel has none
     SYMBOLS,  # pointer to the addresses of the global variables the kernel names
-    HOST_CALL,  # address of the callback behind printf and assert: int64 f(int64 function, int64 values, int64 mask)
+    HOST_CALL,  # address of the callback behind printf and the like (machine/host.py): below CALL_AT, which it is
     BLOCK_BUDGET,  # what BUDGET is set to when a block begins
     LAUNCH_BUDGET,  # warp instructions that the launch's blocks may execute together, where they take no turns
     EXECUTED,  # warp instructions of those that are done
@@ -472,6 +472,8 @@ FIELD = (1 << 20) - 1
 LOAD, STORE, ATOMIC, REDUCTION, STRONG_STORE, STRONG_LOAD, READ_ONLY, KNOWN_STORE = range(8)
 
 DOUBT_GLOBAL, DOUBT_SHARED = 1, 2
+
+CALL_AT = 8  # with the number of what a kernel asks of the host: which of its calls it is, from there on
 
 # atomic operations; ATOM_ADD_FTZ: where subnormals are flushed
 (

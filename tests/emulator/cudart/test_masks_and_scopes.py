@@ -1,15 +1,20 @@
-"""Masks, scopes of atomics, and flags in shared memory: each fault is told at its line, its cured twin is not."""
+"""Masks, scopes of atomics, flags in shared memory, and what kernels ask of the system: each fault is told at its line,
+its cured twin is not."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import pytest
+
 from grader.emulator.cudart.process import compiled
 from grader.emulator.machine.records import Finding
 from grader.findings import kernels
 
 FOLDER = Path(__file__).parent
+ENDING = ("text_without_end", "text_of_host", "twice", "free_of_local", "asserted")
+"""What in services.cu ends its kernel."""
 
 
 def lines_of(program: Path) -> dict[str, int]:
@@ -48,3 +53,31 @@ def test_masks_scopes_and_flags() -> None:
     )
     assert [(record.kernel, record.findings) for record, _ in cured.launches if record.findings] == []
     assert (cured.findings, cured.exit_code) == ([], 0)
+
+
+@pytest.mark.verify
+def test_services(capfd: pytest.CaptureFixture[str]) -> None:
+    path = FOLDER / "services.cu"
+    lines = lines_of(path)
+    with compiled(path, "sm_90a") as program:
+        accesses = program.run(["accesses"])
+        ended = {which: program.run([which]) for which in ENDING}
+        cured = program.run(["cured"])
+    (copied,) = accesses.findings
+    assert copied.place is not None
+    assert (copied.kind, copied.place.line) == ("copy_size", lines.pop("symbol"))
+    found = {record.kernel: finding for record, _ in accesses.launches for finding in record.findings}
+    for which, outcome in ended.items():
+        ((record, _),) = outcome.launches
+        (found[which],) = record.findings
+    assert {name: finding.line for name, finding in found.items()} == lines
+    kinds = {name: finding.kind for name, finding in found.items()}
+    assert kinds == dict.fromkeys(lines, "out_of_bounds") | {"asserted": "assert"}
+    assert {name for name, finding in found.items() if finding.in_heap} == {"after_free", "past_new"}
+    text = kernels.message(found["text_without_end"])
+    assert text.endswith("1 byte of shared memory at byte 8, where the block has 8 bytes, in printf")
+    assert "frees 0x0 in local memory" in kernels.message(found["free_of_local"])
+    assert "once" in kernels.remedy(found["twice"])
+    assert [(record.kernel, record.findings) for record, _ in cured.launches if record.findings] == []
+    assert (cured.findings, cured.exit_code) == ([], 0)
+    assert "1 2.500000 [device] c 1 ff 0x" in capfd.readouterr().out

@@ -61,7 +61,8 @@ def system_call(e: Emitter, o: Op) -> None:
     assert isinstance(name, Sym)
     assert isinstance(outputs, Vec)
     assert isinstance(arguments, Vec)
-    number = SYSTEM_CALLS.index(name.name)
+    place = next(index for index, inst in enumerate(e.plan.system_calls) if inst is e.inst)
+    number = place << layout.CALL_AT | SYSTEM_CALLS.index(name.name)
     values = [e.read(argument, "b64", vector=True) for argument in arguments.items]
     with e.where_active() as mask:
         for index, value in enumerate(values):
