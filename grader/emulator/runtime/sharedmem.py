@@ -260,12 +260,12 @@ def _last_read(context: int, index: int) -> int:
 
 
 @native
-def _met_by_store(context: int, index: int, lane: int, synchronised: int, changes: bool) -> int:
-    """The access that a store to a granule races with, as a finding keeps it; -1 where there is none. It races with
-    another store if it `changes` what that has left."""
+def _met_by_store(context: int, index: int, read: int, lane: int, synchronised: int, changes: bool) -> int:
+    """The access that a store to a granule, which was `read` last, races with, as a finding keeps it; -1 where there is
+    none. It races with another store if it `changes` what that has left."""
     write = pointer(pointer(context, int64)[SHADOW_WRITES], int64)[index]
     write = write if write & LANE_FIELD != IN_FLIGHT else int64(0)
-    read, warp = _last_read(context, index), identity(context)
+    warp = identity(context)
     races_with_read = _unordered(context, read, warp, lane, synchronised)
     if races_with_read and other_access(write) == NO_WRITE:
         return other_access(read) | int64(OTHER_READ)
@@ -289,7 +289,7 @@ def _shadow_store(
     elif read >> ACCESSOR_BITS == NEVER + c[BLOCK_CLOCK]:
         note(context, site, UNFINISHED_PRODUCT, lane, address, other_access(read) | OTHER_READ)
     else:
-        met = _met_by_store(context, index, one, synchronised, True)
+        met = _met_by_store(context, index, read, one, synchronised, True)
         if kind == KNOWN_STORE and (met >= 0 or lane == SEVERAL):
             c[DOUBTFUL] |= DOUBT_SHARED
             return
@@ -324,9 +324,9 @@ def settle_stores(
 def _settled(context: int, site: int, offset: int, width: int, lane: int, changes: bool) -> int:
     """Keeps a lane's store of one element, and returns the access that it races with; -1 where there is none."""
     c = pointer(context, int64)
-    shift, met = c[SHADOW_SHIFT], int64(-1)
+    shift, met, synchronised = c[SHADOW_SHIFT], int64(-1), sync_clock(context)
     for index in range(offset >> shift, (offset + width - 1 >> shift) + 1):
-        met = max(met, _met_by_store(context, index, lane, sync_clock(context), changes))
+        met = max(met, _met_by_store(context, index, _last_read(context, index), lane, synchronised, changes))
         pointer(c[SHADOW_WRITES], int64)[index] = accessor(context, site) | lane
     return met
 
