@@ -339,7 +339,7 @@ def _shadow_atomic(context: int, site: int, index: int, lane: int, synchronised:
     write = writes[index]
     if write >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
         note_unset(context, site, index, lane, address)
-        writes[index] = _reported(context)
+        writes[index] = accessor(context, site) | COMBINED
     elif write & LANE_FIELD != IN_FLIGHT:
         strong = write & LANE_FIELD in (COMBINED, UPDATED)
         read, warp = _last_read(context, index), identity(context)

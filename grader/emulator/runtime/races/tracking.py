@@ -126,9 +126,8 @@ def _plain(strong: int) -> int:
 def _too_narrow(context: int, site: int, strong: int, lane: int) -> bool:
     """Whether a strong access meets another one by another block, and one of the two is for threads of its own block
     alone: then they are no atomic accesses to each other (PTX ISA 8.7, morally strong)."""
-    c = pointer(context, int64)
     narrow = strong < 0 or pointer(site, int64)[BLOCK_SCOPE] != 0
-    if not narrow or ((strong >> RECORD_BLOCK) ^ c[BLOCK_LINEAR]) & (BLOCK_NUMBERS - 1) == 0:
+    if not narrow or not _other_block(context, strong):
         return False
     return not ordered(context, _plain(strong), lane, sync_clock(context))
 
