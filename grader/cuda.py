@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from grader import gpu
 from grader.emulator.devices import DEFAULT_ARCH
-from grader.emulator.nvrtc.compilation import PINNED, NvrtcNotFound, find_toolkit
+from grader.emulator.nvrtc.compilation import PINNED
 from grader.emulator.pycuda_api.driver import emulation
 from grader.errors import WarpladderError
 from grader.gpu import Gpu
@@ -68,16 +68,9 @@ def gpu_problem() -> str:
         driver.init()
         if not driver.Device.count():
             return "CUDA finds no device"
-        found = _first(driver)
-        gpu.check(found)
-        find_toolkit(found.compiled_with)
+        return gpu.problem(_first(driver))
     except driver.Error as error:
         return str(error)
-    except WarpladderError as error:
-        return error.message
-    except NvrtcNotFound as error:
-        return str(error).partition(":")[0]
-    return ""
 
 
 def describe(device: str, arch: str | None = None) -> str:
@@ -104,12 +97,8 @@ def _gpu() -> Cuda:
 
     from grader import driver_ext
 
-    major, minor = pycuda.driver.Device(0).compute_capability()
-    # From Hopper on, some instructions exist under the architecture's own name with an "a" alone.
-    arch = f"sm_{major}{minor}{'a' if major >= 9 else ''}"
-    return _ready(
-        "gpu", arch, _first(pycuda.driver).compiled_with, pycuda.driver, pycuda.compiler, driver_ext
-    )
+    found = _first(pycuda.driver)
+    return _ready("gpu", found.arch, found.compiled_with, pycuda.driver, pycuda.compiler, driver_ext)
 
 
 def _first(driver: Any) -> Gpu:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import subprocess
 from dataclasses import dataclass
 
-from grader.emulator.nvrtc.compilation import PINNED
+from grader.emulator.nvrtc.compilation import PINNED, NvrtcNotFound, find_toolkit
 from grader.errors import WarpladderError
 
 OLDEST_CUDA = (12, 0)
@@ -35,6 +36,14 @@ class Gpu:
         """The major version of CUDA that its cubins and packages are made with: none that its driver does not know."""
         return min(PINNED, self.cuda[0])
 
+    @property
+    def arch(self) -> str:
+        """What to compile for, such as "sm_90a": from Hopper on, some instructions exist under the architecture's own
+        name with an "a" alone."""
+        assert self.capability is not None, "nvidia-smi alone has answered"
+        major, minor = self.capability
+        return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
+
 
 def find() -> Gpu | None:
     """The first GPU; None where no NVIDIA driver answers. Raises WarpladderError where a driver finds no GPU."""
@@ -54,6 +63,30 @@ def find() -> Gpu | None:
     _ask("cuDeviceGetAttribute", libcuda.cuDeviceGetAttribute(ctypes.byref(minor), _MINOR, 0))
     cuda = (version.value // 1000, version.value % 1000 // 10)
     return Gpu(name.value.decode(), cuda, (major.value, minor.value))
+
+
+def at_once() -> Gpu | None:
+    """The first GPU as NVML knows it, in a tenth of the time that CUDA takes to start; None where CUDA has to be asked
+    which it is: GPUs of several kinds, or some of them hidden."""
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return None
+    try:
+        import pynvml
+
+        pynvml.nvmlInit()
+        handles = [pynvml.nvmlDeviceGetHandleByIndex(number) for number in range(pynvml.nvmlDeviceGetCount())]
+        (capability,) = {tuple(pynvml.nvmlDeviceGetCudaComputeCapability(handle)) for handle in handles}
+        version = pynvml.nvmlSystemGetCudaDriverVersion_v2()
+        return Gpu(
+            _text(pynvml.nvmlDeviceGetName(handles[0])), (version // 1000, version % 1000 // 10), capability
+        )
+    except Exception:  # no package, no library, no permission, no GPU or several kinds
+        return None
+
+
+def _text(name: str | bytes) -> str:
+    """pynvml's older versions give bytes."""
+    return name.decode() if isinstance(name, bytes) else name
 
 
 def _ask(routine: str, status: int) -> None:
@@ -89,6 +122,18 @@ def check(gpu: Gpu) -> None:
         raise WarpladderError(
             f"the {gpu.name} has compute capability {_dotted(gpu.capability)}, and 7.5 or later is needed"
         )
+
+
+def problem(gpu: Gpu) -> str:
+    """Why that GPU cannot be used; empty where it can."""
+    try:
+        check(gpu)
+        find_toolkit(gpu.compiled_with)
+    except WarpladderError as error:
+        return error.message
+    except NvrtcNotFound as error:
+        return str(error).partition(":")[0]
+    return ""
 
 
 def _dotted(version: tuple[int, int]) -> str:

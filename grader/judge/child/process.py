@@ -8,6 +8,7 @@ import os
 import select
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -69,7 +70,8 @@ def launching(device: str) -> Role:
         )
     folders = [kept, tempfile.gettempdir() if gpu else None]
     box = Box(writes=tuple(str(folder) for folder in folders if folder), gpu=gpu, open_files=4096)
-    return Role("grader.judge.child.server", box, "the process that launched the kernel", device != "pycuda")
+    module = "grader.judge.child.early" if gpu else "grader.judge.child.server"
+    return Role(module, box, "the process that launched the kernel", device != "pycuda")
 
 
 RECORDING = Role(
@@ -160,13 +162,15 @@ class ChildProcess:
         os.close(child_requests)
         os.close(child_replies)
         self._hello: Hello | None = None
+        self._greeting = threading.Lock()
         self._closed = False
         self._most = _most_memory() // at_once
 
     def hello(self) -> Hello:
         """What the child launches on. Raises ChildUnusable where that is nothing."""
-        if self._hello is None:
-            self._hello = self._receive(Hello, _Clock(_TO_START_S))
+        with self._greeting:  # of several threads that need it, one reads it
+            if self._hello is None:
+                self._hello = self._receive(Hello, _Clock(_TO_START_S))
         if self._hello.failure is not None:
             raise ChildUnusable(self._hello.failure.message)
         return self._hello

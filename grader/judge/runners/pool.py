@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TypeVar
 
+from grader import gpu
 from grader.emulator import devices
 from grader.errors import WarpladderError
 from grader.judge.child.process import ChildDied, ChildTimeout, ChildUnusable
@@ -35,7 +36,8 @@ class DevicePool:
 
     Emulators share the machine's cores, or `threads` of them: a launch runs on those that no other has, and on one
     in any case. `pools`: how many pools like this one are at work on this machine; `at_once` is how many submissions
-    that makes. Where the emulator is used for sure, nothing waits for a child until it is needed.
+    that makes. Nothing waits for a child until it is needed, but where nothing else than CUDA says whether there is a
+    GPU, and of which architecture.
     """
 
     def __init__(
@@ -46,9 +48,11 @@ class DevicePool:
         threads: int | None = None,
         pools: int = 1,
     ) -> None:
+        self.jobs = jobs
         self.at_once = jobs * pools
-        self.gpu = None if _emulator_for_sure(device, arch) else _gpu(device, arch)
-        self.arch = arch or compiler.DEFAULT_ARCH if self.gpu is None else self.gpu.hello().arch
+        self.gpu, self.arch = (None, arch or compiler.DEFAULT_ARCH)
+        if not _emulator_for_sure(device, arch):
+            self.gpu, self.arch = _gpu(device, arch)
         if arch is not None:
             check_arch(arch)
         self._gpu_in_use = threading.Lock()
@@ -86,6 +90,7 @@ class DevicePool:
                 yield runner
         else:
             with self._gpu_in_use:
+                greeting(self.gpu)
                 yield self.gpu
 
     def spread(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
@@ -160,18 +165,22 @@ def greeting(runner: Runner) -> Hello:
         raise WarpladderError(f"there is no device to launch on: {error}", remedy=REMEDY) from None
 
 
-def _gpu(device: str, arch: str | None) -> Runner | None:
-    """A runner on the GPU; None where "auto" finds none. Raises WarpladderError where "pycuda" does."""
+def _gpu(device: str, arch: str | None) -> tuple[Runner | None, str]:
+    """A runner on the GPU, None where "auto" finds none; and the architecture to compile for. Raises WarpladderError
+    where "pycuda" finds no GPU."""
+    known = None if arch else gpu.at_once()
+    if known is not None and not gpu.problem(known):
+        return Runner("pycuda"), known.arch
     runner = Runner(device, arch or "")
     try:
-        kind = greeting(runner).kind
+        hello = greeting(runner)
     except WarpladderError:
         runner.close()
         raise
-    if kind == "gpu":
-        return runner
+    if hello.kind == "gpu":
+        return runner, hello.arch
     runner.close()
-    return None
+    return None, hello.arch
 
 
 def check_arch(arch: str) -> None:

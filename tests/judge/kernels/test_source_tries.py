@@ -23,7 +23,7 @@ WRONG = Path(__file__).parents[2] / "submissions"
         ),
         (
             "stencil/halo_over_the_middle.cu",
-            1,
+            255,
             "With `tile[t + BLOCK]` in place of `tile[threadIdx.x + BLOCK]`",
         ),
     ],

@@ -117,26 +117,36 @@ class Looked:
 
 
 def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int) -> Looked:
-    """Look at a kernel at the topic's main size, then at its other large sizes, as many at a time as there are
-    emulators. Raises Refused.
+    """Look at a kernel at the topic's main size and at its other large sizes, as many at a time as there are emulators.
+    Raises Refused.
 
     Where reference.py says nothing about single elements, nothing is looked at.
     """
     if topic.sampled is None:
         return Looked()
     known = patterns(topic, np.random.default_rng(seed))
-    at_main = _records(kernel, topic, topic.sampled, topic.sizes_main, pool, known, seed)
+    sampled, elsewhere = topic.sampled, topic.sampled_cases
 
-    def beyond(problem: Problem) -> str | None:
-        assert topic.sampled is not None, "asked above"
+    def tried(problem: Problem, meet: bool) -> Sequence[Record] | Refused:
         try:
-            _records(kernel, topic, topic.sampled, problem, pool, known, seed, at_main)
-        except _Beyond as refused:
-            return refused.reason
-        return None
+            return _records(kernel, topic, sampled, problem, pool, known, seed, meet)
+        except Refused as refused:
+            return refused
 
-    said = pool.spread(beyond, topic.sampled_cases)
-    return Looked(at_main, next(filter(None, said), None))
+    # Whether blocks meet is known once the main size was looked at. Most do not, so where there are emulators for it
+    # the other sizes are looked at meanwhile, as if none did.
+    meanwhile = [(problem, False) for problem in elsewhere] if pool.jobs > 1 else []
+    at_main, *said = pool.spread(lambda size: tried(*size), [(topic.sizes_main, True), *meanwhile])
+    if isinstance(at_main, Refused):
+        raise at_main
+    meet = not at_main or any(record.may_wait or record.communicates for record in at_main)
+    if meet or not meanwhile:
+        said = pool.spread(lambda problem: tried(problem, meet), elsewhere)
+    refused = [outcome for outcome in said if isinstance(outcome, Refused)]
+    for outcome in refused:
+        if not isinstance(outcome, _Beyond):
+            raise outcome
+    return Looked(at_main, refused[0].reason if refused else None)
 
 
 class _Beyond(Refused):
@@ -151,14 +161,14 @@ def _records(
     pool: DevicePool,
     known: Patterns,
     seed: int,
-    at_main: Sequence[Record] = (),
+    meet: bool,
 ) -> Sequence[Record]:
-    """Of a kernel's launches at one problem; `at_main` are those at the main size. Raises Refused."""
+    """Of a kernel's launches at one problem. Raises Refused."""
     rng = random.Random(f"{seed} {problem}")
     planned: Planned | None = None
     try:
         with pool.emulator() as runner:
-            planned = _planned(kernel, topic, _limits(runner, at_main), problem)
+            planned = _planned(kernel, topic, _limits(runner, meet), problem)
             if planned is not None and any(launch.cooperative for launch in planned.launches):
                 planned = _planned(kernel, topic, runner.hello().limits, problem)  # for which there is room
             if planned is None:
@@ -183,13 +193,15 @@ def _counted_by_an_int(topic: KernelTopic, sampled: Sampled, problem: Problem) -
     return problem == topic.sizes_main or most <= MOST_OF_AN_INT
 
 
-def _limits(runner: Runner, at_main: Sequence[Record]) -> Limits:
+def _limits(runner: Runner, meet: bool) -> Limits:
     """Of a device with more multiprocessors: a grid that grows with them, and not with the problem, leaves less to do
-    for each block. Where blocks may wait for each other, or nothing is known of them, the device is as it is."""
+    for each block. Where blocks may `meet`, and wait for each other, the device is as it is."""
     limits = runner.hello().limits
-    if not at_main or any(record.may_wait or record.communicates for record in at_main):
-        return limits
-    return {**limits, "multiprocessor_count": MULTIPROCESSORS * limits["multiprocessor_count"]}
+    return (
+        limits
+        if meet
+        else {**limits, "multiprocessor_count": MULTIPROCESSORS * limits["multiprocessor_count"]}
+    )
 
 
 def _planned(kernel: Kernel, topic: KernelTopic, limits: Limits, problem: Problem) -> Planned | None:
