@@ -64,6 +64,12 @@ class KernelFile(SourceFile):
         return self.signature[array].dtype
 
     @property
+    def unset(self) -> tuple[str, ...]:
+        """The scratch arrays that no launch sets to zero."""
+        zeroed = {name for launch in self.launches for name in launch.zero}
+        return tuple(item.name for item in self.scratch if item.name not in zeroed)
+
+    @property
     def kernels(self) -> tuple[str, ...]:
         """The name expressions to compile, each once."""
         return tuple(dict.fromkeys(launch.kernel for launch in self.launches))

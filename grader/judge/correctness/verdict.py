@@ -267,9 +267,11 @@ LONG_ROWS = (
 )
 
 
-def of_comparison(comparison: Comparison, advice: str, problem: Problem) -> Refused | None:
+def of_comparison(
+    comparison: Comparison, advice: str, problem: Problem, scratch: Sequence[str] = ()
+) -> Refused | None:
     """An output that is not what it should be; `advice` is what to look at in a case of this kind, unless the
-    output itself says more, or the topic knows the mistake."""
+    output itself says more, or the topic knows the mistake. `scratch` are the arrays that no launch sets to zero."""
     mismatch = comparison.mismatch
     if mismatch is None:
         return None
@@ -277,7 +279,7 @@ def of_comparison(comparison: Comparison, advice: str, problem: Problem) -> Refu
     if comparison.added_to:
         return Refused("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
     if comparison.unset:
-        return Refused("fail", _unset(mismatch.array, comparison.unset, mismatch.elements, sizes))
+        return Refused("fail", _unset(mismatch.array, comparison.unset, mismatch.elements, sizes, scratch))
     if comparison.first_unwritten is not None:
         usual = comparison.fits[0] if comparison.fits else WHICH_THREAD
         return Refused(
@@ -302,11 +304,12 @@ def _added_to(array: str, count: int, elements: int, sizes: str) -> str:
     )
 
 
-def _unset(array: str, count: int, elements: int, sizes: str) -> str:
+def _unset(array: str, count: int, elements: int, sizes: str, scratch: Sequence[str]) -> str:
     share = "" if elements == 1 else f", at {count} of its {elements} elements"
+    names = " or ".join(f"`{name}`" for name in scratch) or "that array"
     return (
         f"`{array}` is what a scratch array holds at the start{share}, where {sizes}: the kernel reads scratch memory "
-        "that nobody has set. Name that array in the launch block's `zero`, or have an earlier launch fill it."
+        f"that nobody has set. Name {names} in the launch block's `zero`, or have an earlier launch fill it."
     )
 
 

@@ -121,7 +121,9 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
     refusal = (
         of_findings(outcome.findings)
         or _of_arrays(runner, case_run, regions)
-        or of_comparison(outcome.comparison, case_run.data.advice, case_run.case.problem)
+        or of_comparison(
+            outcome.comparison, case_run.data.advice, case_run.case.problem, case_run.kernel.file.unset
+        )
     )
     if refusal is not None:
         raise refusal
