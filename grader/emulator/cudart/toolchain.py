@@ -45,7 +45,10 @@ _GONE = re.compile(
     r"(?:.*note: declared here\n| *\d* \|.*\n)*",
     re.MULTILINE,
 )
-_HEADING = re.compile(r"^\S[^\n]*: (?:In|At) [^\n]*:\n(?=\Z|\S[^\n]*: (?:In|At) [^\n]*:\n)", re.MULTILINE)
+_HEADING = re.compile(
+    r"^\S[^\n]*: (?:In|At) [^\n]*:\n(?:\S+:\d+:\d+:   [^\n]*required from [^\n]*\n)*(?!\S+:\d+:)",
+    re.MULTILINE,
+)
 """g++'s, of a function in which nothing is left to be said."""
 _OURS, _THEIRS = "cudaDevicePr12", "cudaDeviceProp"
 """The structure of cuda12.h, and what it is in the program."""

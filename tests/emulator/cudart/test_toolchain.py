@@ -105,10 +105,18 @@ cuda12.h:48:100: note: declared here
       |                                         ^~~~~~~~~~~~~~
 """
 ALONE = "prog.cu: In function ‘void other()’:\n"
+CUDAFE = 'prog.cu(55): warning #2464-D: conversion from a string literal to "char *" is deprecated\n'
+INSTANTIATED = """prog.cu: In instantiation of ‘void other(T*) [with T = int]’:
+prog.cu:9:121:   required from here
+"""
 
 
 def test_of_what_the_compiler_says_names_that_are_gone_are_taken_out(tmp_path: Path) -> None:
-    said, gone = toolchain._without_gone(UNUSED + GONE + ALONE + GONE, tmp_path)
-    assert said == UNUSED
+    said, gone = toolchain._without_gone(
+        UNUSED + GONE + ALONE + GONE + INSTANTIATED + GONE + CUDAFE, tmp_path
+    )
+    assert said == UNUSED + CUDAFE
+    of_template = INSTANTIATED + UNUSED.partition("\n")[2]
+    assert toolchain._without_gone(of_template, tmp_path)[0] == of_template
     ((name, instead, line),) = [(each.name, each.instead, each.place.line) for each in gone]
     assert (name, instead, line) == ("cudaThreadExit", "reset", 6)
