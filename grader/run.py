@@ -43,6 +43,14 @@ def run(
         return process.run(source, arguments, arch, options)
 
 
+def sources_and_arguments(given: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """What stands behind a program's name: its other sources, then its own arguments, which begin at what is no file
+    with a source's suffix, or behind `--`."""
+    is_source = [Path(each).suffix in toolchain.SOURCES and Path(each).is_file() for each in given]
+    count = is_source.index(False) if False in is_source else len(given)
+    return given[:count], given[count + (given[count : count + 1] == ["--"]) :]
+
+
 def _gpu_problem() -> WarpladderError | None:
     """Why this machine's GPU cannot run what nvcc makes; None where it can."""
     found = gpu.find()

@@ -20,6 +20,20 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
+def test_behind_a_program_stand_its_other_sources_then_its_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.cu", "b.cpp", "notes.txt"):
+        (tmp_path / name).touch()
+    split = run.sources_and_arguments
+    assert split(["a.cu", "b.cpp", "8", "a.cu"]) == (["a.cu", "b.cpp"], ["8", "a.cu"])
+    assert split(["a.cu", "--", "b.cpp"]) == (["a.cu"], ["b.cpp"])
+    assert split(["not_there.cu", "a.cu"]) == ([], ["not_there.cu", "a.cu"])
+    assert split(["notes.txt", "--", "a.cu"]) == ([], ["notes.txt", "--", "a.cu"])
+    assert split(["a.cu"]) == (["a.cu"], [])
+
+
 @pytest.mark.parametrize(
     ("missing", "said", "remedy"),
     [
@@ -35,7 +49,7 @@ def program(tmp_path: Path) -> Path:
         ),
         (["cublasCreate_v2"], "cublasCreate_v2 is not known", "no other library of CUDA"),
         (["cuMemAlloc_v2"], "cuMemAlloc_v2 is not known", "no other library of CUDA"),
-        (["computeGold"], "computeGold is not defined", "--nvcc=other.cpp"),
+        (["computeGold"], "computeGold is not defined", "prog.cu other.cpp"),
     ],
 )
 def test_what_the_linker_misses_is_refused_by_name(

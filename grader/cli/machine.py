@@ -74,7 +74,10 @@ def emulate(
 @app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
 def run(
     program: Annotated[Path, typer.Argument(metavar="PROGRAM.cu", help="A CUDA C++ program with a main().")],
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="The program's own.")] = None,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILES] [ARGS]", help="Its other sources, then what is the program's own."),
+    ] = None,
     device: Annotated[
         Literal["auto", "gpu", "emulator"],
         typer.Option("--device", help="auto takes a GPU where there is one, else the emulator."),
@@ -94,12 +97,14 @@ def run(
     Examples:
       ladder run prog.cu
       ladder run --nvcc=-I../common prog.cu 1024
+      ladder run main.cu kernels.cu helper.cpp 1024
     """
     from grader.report.emulated import programs
-    from grader.run import run
+    from grader.run import run, sources_and_arguments
 
     chosen = {} if arch is None else {"arch": arch}
-    outcome = run(program, arguments or (), device=device, options=options or (), **chosen)
+    sources, own = sources_and_arguments(arguments or ())
+    outcome = run(program, own, device=device, options=[*(options or ()), *sources], **chosen)
     if outcome.emulated:
         programs.program(console_for(stderr=True), outcome, program)
     raise typer.Exit(outcome.exit_code)

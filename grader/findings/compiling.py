@@ -12,7 +12,7 @@ from grader.emulator.cudart.status import ELSEWHERE, NotEmulated
 from grader.errors import WarpladderError
 
 _RUNTIME_ONLY = "without a GPU, a program has the CUDA runtime and no other library of CUDA"
-_DEFINED_ELSEWHERE = "give the file that defines it to nvcc: --nvcc=other.cpp"
+_DEFINED_ELSEWHERE = "name the file that defines it, too: ladder run prog.cu other.cpp"
 _ITS_FOLDER = "give the folder that it lies in to nvcc: --nvcc=-I../common"
 _LIBRARIES = re.compile(r"cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nv[A-Zrm]|npp|nccl")
 

@@ -39,7 +39,7 @@ _READ = re.compile(rb'^# \d+ "([^"\n]+)"', re.MULTILINE)
 class _Entry(msgspec.Struct):
     read: dict[str, tuple[int, int]]
     """Files and folders outside the program's own: bytes, and the time of change in ns."""
-    ptx: str
+    ptx: dict[str, str]
     warnings: str
     gone: tuple[Gone, ...]
     library: bytes
@@ -106,7 +106,7 @@ def _unchanged(path: Path) -> _Entry | None:
 
 def _read_by_nvcc(folder: Path) -> set[Path]:
     """What the preprocessor read, and the folders of headers, in which others may appear."""
-    names = {name for text in folder.glob("*.ii") for name in _READ.findall(text.read_bytes())}
+    names = {name for text in folder.rglob("*.ii") for name in _READ.findall(text.read_bytes())}
     files = {Path(os.fsdecode(name)).resolve() for name in names if name[:1] != b"<" and name[-1:] != b"/"}
     return {*files, *(path for path in toolchain.header_folders() if path.is_dir())}
 

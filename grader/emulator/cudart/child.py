@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import inspect
 import os
-import re
 import signal
 import sys
 import threading
@@ -35,8 +34,8 @@ from grader.emulator.cudart.calls.memory import MemoryCalls
 from grader.emulator.cudart.calls.pool import PoolCalls
 from grader.emulator.cudart.calls.stream import StreamCalls
 from grader.emulator.cudart.events import Called, Ended, Loaded, Refused, Trial
-from grader.emulator.cudart.files import LIBRARY, PTX, RUNTIME
-from grader.emulator.cudart.native import Native, until_zero
+from grader.emulator.cudart.files import LIBRARY, RUNTIME, digest_of, ptx_of
+from grader.emulator.cudart.native import Native, host_view, until_zero
 from grader.emulator.cudart.state import OWNED, Call, State
 from grader.emulator.cudart.status import ELSEWHERE, CudaError, NotEmulated, Status
 from grader.emulator.cudart.textures.array_calls import ArrayCalls
@@ -45,7 +44,6 @@ from grader.emulator.cudart.waiting import Waiting
 from grader.emulator.errors import EmulatorError, OutOfRoom
 from grader.emulator.machine.machine import Machine
 
-_TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
 _STAYS = {
     "cudaGetLastError",
     "cudaPeekAtLastError",
@@ -61,29 +59,21 @@ class Runtime:
     """Serves a program's calls."""
 
     def __init__(self, folder: Path, report: int, arch: str, trial: Trial | None = None) -> None:
-        self._library = folder / LIBRARY
+        self._folder = folder
         self._lock = threading.Lock()
         self._trial = trial
         self._calls = 0
         self.state = State(Machine(arch), report, on_trial=trial is not None)
         self.waiting = Waiting(self.state)
         self._methods: dict[str, tuple[Callable[..., int | None], int]] = {}
-        try:
-            self._load(folder / PTX)
-        except EmulatorError as error:
-            self._refuse(error)
+        self._add_methods()
         self.state.native = Native(folder / RUNTIME, self._forward, self._end, report)
 
-    def _load(self, ptx: Path) -> None:
-        text = ptx.read_text()
-        version = _TARGET.search(text)
+    def _add_methods(self) -> None:
         symbols: dict[int, tuple[int, int]] = {}
         self.streams = streams = StreamCalls(self.state, self.waiting)
         self.memory_calls = MemoryCalls(self.state, self.waiting, symbols)
-        self.kernels = KernelCalls(
-            self.state, self.waiting, streams, self.state.machine.load(text), int(version[1]) if version else 0,
-            symbols,
-        )  # fmt: skip
+        self.kernels = KernelCalls(self.state, self.waiting, streams, symbols)
         devices = DeviceCalls(self.state, self.waiting)
         arrays = ArrayCalls(self.state, self.memory_calls)
         textures = TextureCalls(self.state, arrays)
@@ -97,13 +87,16 @@ class Runtime:
         self._add("__cudaRegisterFunction", self.kernels.register_function)
         self._add("__cudaRegisterVar", self.kernels.register_variable)
         self._add("__cudaRegisterManagedVar", self.kernels.register_managed)
-        self._add("__cudaRegisterFatBinary", self._loaded)
+        self._add("__cudaRegisterFatBinary", self._register_module)
 
-    def _loaded(self) -> None:
-        """The program registers its code before anything else of it runs."""
-        first, last = _program_lies_at(self._library)
-        self.state.native.program_lies_at(first, last)
-        self.state.tell(Loaded(first))
+    def _register_module(self, binary: int, nbytes: int) -> int:
+        """Each translation unit registers its code before anything else of the program runs."""
+        if not self.kernels.modules:
+            first, last = _program_lies_at(self._folder / LIBRARY)
+            self.state.native.program_lies_at(first, last)
+            self.state.tell(Loaded(first))
+        ptx = self._folder / ptx_of(digest_of(host_view(binary, nbytes).tobytes()))
+        return self.kernels.register_module(self.state.machine.load(ptx.read_text()))
 
     def _add(self, name: str, method: Callable[..., int | None]) -> None:
         self._methods[name] = method, len(inspect.signature(method).parameters)

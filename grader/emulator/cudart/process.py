@@ -36,7 +36,7 @@ from grader.emulator.cudart.events import (
     Refused,
     Trial,
 )
-from grader.emulator.cudart.files import PTX
+from grader.emulator.cudart.files import ptx_of
 from grader.emulator.cudart.lines import Lines
 from grader.emulator.cudart.source import Source
 from grader.emulator.cudart.toolchain import Program, toolkit
@@ -66,7 +66,8 @@ def compiled(source: Path, arch: str, options: Sequence[str] = ()) -> Iterator[C
     with Scratch() as made:
         folder = made.resolve()
         program = builds.build(source, folder, arch, options)
-        (folder / PTX).write_text(program.ptx)
+        for binary, text in program.ptx.items():
+            (folder / ptx_of(binary)).write_text(text)
         yield CompiledProgram(program, source, arch, folder)
 
 

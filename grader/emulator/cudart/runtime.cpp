@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <fatbinary_section.h>
 
 #include <csignal>
 #include <cstdint>
@@ -769,25 +770,28 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **f, unsig
     return cudaGetDriverEntryPoint(symbol, f, flags, found);
 }
 
-void **__cudaRegisterFatBinary(void *) {
-    static void *handle = nullptr;
-    const Word none = 0;
-    forward("__cudaRegisterFatBinary", &none, &none);
-    return &handle;
+// A translation unit registers its code: a header, whose length stands in its bytes 6 and 7, and as many bytes behind it
+// as its second word says. The unit is known by its number, to which the handle points.
+void **__cudaRegisterFatBinary(void *wrapper) {
+    const auto *data = static_cast<const __fatBinC_Wrapper_t *>(wrapper)->data;
+    std::uint16_t header;
+    std::memcpy(&header, reinterpret_cast<const char *>(data) + 6, sizeof header);
+    const Word none = 0, arguments[] = {word(data), header + data[1]};
+    return new void *(reinterpret_cast<void *>(forward("__cudaRegisterFatBinary", arguments, &none)));
 }
 void __cudaRegisterFatBinaryEnd(void **) {}
 void __cudaUnregisterFatBinary(void **) {}
-void __cudaRegisterFunction(void **, const char *host, char *, const char *name, int, uint3 *, uint3 *, dim3 *, dim3 *,
+void __cudaRegisterFunction(void **unit, const char *host, char *, const char *name, int, uint3 *, uint3 *, dim3 *, dim3 *,
                             int *) {
-    const Word none = 0, arguments[] = {word(host), word(name)};
+    const Word none = 0, arguments[] = {word(*unit), word(host), word(name)};
     forward("__cudaRegisterFunction", arguments, &none);
 }
-void __cudaRegisterVar(void **, char *host, char *, const char *name, int, size_t size, int, int) {
-    const Word none = 0, arguments[] = {word(host), word(name), size};
+void __cudaRegisterVar(void **unit, char *host, char *, const char *name, int, size_t, int, int) {
+    const Word none = 0, arguments[] = {word(*unit), word(host), word(name)};
     forward("__cudaRegisterVar", arguments, &none);
 }
-void __cudaRegisterManagedVar(void **, void **pointer, char *, const char *name, int, size_t, int, int) {
-    const Word none = 0, arguments[] = {word(pointer), word(name)};
+void __cudaRegisterManagedVar(void **unit, void **pointer, char *, const char *name, int, size_t, int, int) {
+    const Word none = 0, arguments[] = {word(*unit), word(pointer), word(name)};
     forward("__cudaRegisterManagedVar", arguments, &none);
 }
 char __cudaInitModule(void **) { return 1; }

@@ -10,13 +10,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.emulator.cache import cache_folder, keep, kept
 from grader.emulator.cudart.events import Gone
-from grader.emulator.cudart.files import LIBRARY, RUNTIME
+from grader.emulator.cudart.files import LIBRARY, RUNTIME, digest_of
 from grader.emulator.cudart.status import NotEmulated
+from grader.emulator.machine.cores import usable
 from grader.emulator.places import Place
 
 REQUIREMENTS = "'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-profiler-api==13.0.*'"
@@ -34,10 +36,11 @@ _HOST_OPTIONS = ("-gdwarf-4", "-O1", "-fPIC", "-fno-omit-frame-pointer", "-fno-o
 """DWARF 4, as addr2line of binutils may take the source for another file where a table of DWARF 5 begins."""
 _UNDEFINED = re.compile(r"(?:([^\s:()]+):(\d+): )?undefined (?:reference to|symbol:?) [`']?(\w+)")
 _REQUIRED = re.compile(r"required symbol [`'](\w+)' not defined")
-_LINKED = "__cudaRegisterLinkedBinary"
-_DEVICE_CODE = re.compile(
-    r"^(?:\.(?:visible|weak|extern|common)\s+)*\.(?:entry|func|global|const)\b", re.MULTILINE
-)
+_LINKED_BINARY = "__cudaRegisterLinkedBinary"
+SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx"}
+"""What nvcc takes for the source of a translation unit of its own."""
+_LINKED = {".a", ".o", ".so"}
+_OBJECT = "unit.o"
 _REPORT = re.compile(r"ptxas info|    \d+ bytes ")
 _GONE = re.compile(
     r"^([^\n:]+):(\d+):\d+: warning: ‘(?:[^’]*?\s)?([\w:]+)(?:\([^’]*)?’ is deprecated: gone since CUDA 13: (.*)"
@@ -81,8 +84,9 @@ class Program:
     """What nvcc made of a program."""
 
     library: Path
-    ptx: str
-    """With ptxas's report as comments."""
+    ptx: dict[str, str]
+    """Of each translation unit, with ptxas's report as comments; by the digest of its fat binary, which the unit
+    registers when it is loaded."""
     warnings: str
     """What the compiler said."""
     gone: tuple[Gone, ...] = ()
@@ -121,41 +125,76 @@ def host_compiler() -> str:
 
 
 def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str] = ()) -> Program:
-    """Compile a program for the emulator into `folder`; `options` are nvcc's, of the caller.
+    """Compile a program for the emulator into `folder`; `options` are nvcc's, of the caller, and further files.
 
     Raises ProgramRefused, NotThere, NotEmulated and CompilerNotFound.
     """
     ours = runtime(folder)
     (folder / _DRIVER).symlink_to(ours.name)
     real = f"compute_{arch.removeprefix('sm_')}"
-    wrapped = ",".join(f"--wrap={name}" for name in _WRAPPED)
-    command = [
-        *_nvcc(), *options, f"-gencode=arch={real},code={arch}", "-shared", "-cudart=none", "-lineinfo",
-        "-Xptxas=-v", "--keep", f"--keep-dir={folder}", f"-Xcompiler={','.join(_HOST_OPTIONS)}",
-        f"-Xlinker=-z,defs,-Bsymbolic,--require-defined=main,{wrapped}", f"-L{folder}", str(source.resolve()),
-        str(ours), "-o", str(folder / LIBRARY),
+    files = [option for option in options if os.path.isfile(option)]
+    sources = [*(file for file in files if Path(file).suffix in SOURCES), str(source.resolve())]
+    linked = [file for file in files if Path(file).suffix in _LINKED]
+    flags = [
+        *(option for option in options if option not in [*sources, *linked]), f"-gencode=arch={real},code={arch}",
+        "-lineinfo", "-Xptxas=-v", "--keep", f"-Xcompiler={','.join(_HOST_OPTIONS)}",
     ]  # fmt: skip
-    done = _run(command)
-    text, gone = _without_gone((done.stderr + done.stdout).replace(_OURS, _THEIRS), source.resolve().parent)
-    said = [line.replace(f"{folder}{os.sep}", "") for line in _without_noise(text)]
-    report = [line for line in said if _REPORT.match(line)]
-    if done.returncode:
-        missing = [_missing(name, file, line, folder) for file, line, name in _UNDEFINED.findall(done.stderr)]
-        missing += [(name, "", 0) for name in _REQUIRED.findall(done.stderr)]
-        if any(name.startswith(_LINKED) for name, _, _ in missing):
-            raise NotEmulated(
-                "linking of device code (-rdc=true), which launches from kernels need, is not emulated"
-            )
-        if missing:
-            raise NotThere(list(dict.fromkeys(missing)))
-        raise ProgramRefused("\n".join(line for line in said if line not in report))
-    made = [file.read_text() for file in folder.glob("*.ptx")]
-    ptx, *others = [text for text in made if _DEVICE_CODE.search(text)] or made[:1]
-    if others:
-        raise NotEmulated("kernels of several .cu files are not emulated", "include the others in this one")
-    listing = "".join(f"// {_as_report(line)}\n" for line in report)
-    warnings = "\n".join(line for line in said if line not in report)
-    return Program(folder / LIBRARY, f"{_program_first(ptx, source)}\n{listing}", warnings, gone)
+    made = [folder / str(number) for number in range(len(sources))]
+    with ThreadPoolExecutor(usable()) as threads:
+        units = list(threads.map(functools.partial(_compile_unit, flags), sources, made))
+    done = units
+    if not any(unit.returncode for unit in units):
+        wrapped = ",".join(f"--wrap={name}" for name in _WRAPPED)
+        command = [
+            *_nvcc(), *flags, f"--keep-dir={folder}", "-shared", "-cudart=none",
+            f"-Xlinker=-z,defs,-Bsymbolic,--require-defined=main,{wrapped}", f"-L{folder}",
+            *(str(unit / _OBJECT) for unit in made), *linked, str(ours), "-o", str(folder / LIBRARY),
+        ]  # fmt: skip
+        done = [*units, _run(command)]
+    text = "".join(each.stderr + each.stdout for each in done).replace(_OURS, _THEIRS)
+    text, gone = _without_gone(text, source.resolve().parent)
+    lines = [line.replace(f"{folder}{os.sep}", "") for line in _without_noise(text)]
+    said = "\n".join(line for line in lines if not _REPORT.match(line))
+    if any(each.returncode for each in done):
+        _raise_missing(done[-1].stderr, folder)
+        raise ProgramRefused(said)
+    ptx = {
+        binary: f"{_program_first(text, source)}\n{_report(unit)}"
+        for unit, place in zip(units, made, strict=True)
+        for binary, text in _device_code(place).items()
+    }
+    return Program(folder / LIBRARY, ptx, said, gone)
+
+
+def _compile_unit(flags: Sequence[str], source: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A translation unit in a folder of its own: nvcc names what it keeps by the source, without that one's folder."""
+    folder.mkdir()
+    return _run([*_nvcc(), *flags, f"--keep-dir={folder}", "-c", source, "-o", str(folder / _OBJECT)])
+
+
+def _device_code(folder: Path) -> dict[str, str]:
+    """The PTX of a translation unit, if it is one of CUDA, by the digest of its fat binary."""
+    return {
+        digest_of(path.with_suffix(".fatbin").read_bytes()): path.read_text() for path in folder.glob("*.ptx")
+    }
+
+
+def _report(unit: subprocess.CompletedProcess[str]) -> str:
+    """What ptxas said of a translation unit, as comments."""
+    lines = [line for line in _without_noise(unit.stderr + unit.stdout) if _REPORT.match(line)]
+    return "".join(f"// {_as_report(line)}\n" for line in lines)
+
+
+def _raise_missing(said: str, folder: Path) -> None:
+    """Raises NotThere or NotEmulated where the linker misses something."""
+    missing = [_missing(name, file, line, folder) for file, line, name in _UNDEFINED.findall(said)]
+    missing += [(name, "", 0) for name in _REQUIRED.findall(said)]
+    if any(name.startswith(_LINKED_BINARY) for name, _, _ in missing):
+        raise NotEmulated(
+            "linking of device code (-rdc=true), which launches from kernels need, is not emulated"
+        )
+    if missing:
+        raise NotThere(list(dict.fromkeys(missing)))
 
 
 def _missing(name: str, file: str, line: str, folder: Path) -> tuple[str, str, int]:

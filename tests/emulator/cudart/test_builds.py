@@ -14,9 +14,11 @@ from grader.emulator.cudart.files import RUNTIME
 from grader.emulator.cudart.toolchain import Program
 
 MAIN = """#include "value.h"
-#include <of_the_system.h>
 __global__ void fill(int *p) { *p = VALUE; }
 int main() { int unused; fill<<<1, 1>>>(nullptr); }
+"""
+OTHER = """#include <of_the_system.h>
+__global__ void fill(double *p) { *p = 0; }
 """
 
 
@@ -25,16 +27,18 @@ class CompiledAnew(Exception):
 
 
 class Bench:
-    """A program with a header of its own and one of the system's, and the folders that it is compiled from."""
+    """A program of two files, with a header of its own and one of the system's, and folders to compile it in."""
 
     def __init__(self, folder: Path) -> None:
         self.source, self.entries = folder / "prog.cu", folder / "entries"
         self.options = [f"-I{folder / 'first'}", f"-I{folder / 'second'}", "-Xcompiler=-Wall"]
-        for name in ("first", "second", "system", "entries", "compiled"):
+        self.other = folder / "other" / "prog.cu"
+        for name in ("first", "second", "system", "entries", "compiled", "other"):
             (folder / name).mkdir()
         self.header, self.earlier = folder / "second" / "value.h", folder / "first" / "value.h"
         self.system = folder / "system" / "of_the_system.h"
         self.source.write_text(MAIN)
+        self.other.write_text(OTHER)
         self.header.write_text("#define VALUE 1\n")
         self.system.write_text("#pragma once\n")
         self.made = folder / "compiled"
@@ -42,7 +46,7 @@ class Bench:
     def build(self, *more: str) -> Program:
         folder = self.made / str(len(list(self.made.iterdir())))
         folder.mkdir()
-        return builds.build(self.source, folder, "sm_90a", [*self.options, *more])
+        return builds.build(self.source, folder, "sm_90a", [*self.options, str(self.other), *more])
 
     def is_taken(self) -> bool:
         try:
@@ -84,6 +88,9 @@ def test_a_program_is_compiled_anew_when_what_it_reads_changes_and_not_else(
     assert not bench.is_taken(), "its own header has changed"
     bench.header.write_text("#define VALUE 1\n")
     assert bench.is_taken(), "and is again as it was"
+    bench.other.write_text(OTHER.replace("0", "1"))
+    assert not bench.is_taken(), "its second file has changed"
+    bench.other.write_text(OTHER)
     bench.earlier.write_text("#define VALUE 1\n")
     assert not bench.is_taken(), "a header of this name comes before it"
     bench.earlier.unlink()

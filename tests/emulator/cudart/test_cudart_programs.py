@@ -169,24 +169,21 @@ def test_a_call_that_is_not_emulated_is_refused_by_name_and_line(
     assert capfd.readouterr().out == "before\n"
 
 
-@pytest.mark.verify
-def test_kernels_of_a_second_file_are_refused(tmp_path: Path) -> None:
-    other = tmp_path / "other.cu"
-    other.write_text("__global__ void other() {}\n")
-    with pytest.raises(NotEmulated, match=r"several \.cu files"):
-        run(write(tmp_path, "__global__ void k() {}\nint main() {}\n"), [], "sm_90a", [str(other)])
-
-
-def test_of_several_files_one_may_have_the_kernels(tmp_path: Path) -> None:
-    other = tmp_path / "other.cu"
-    other.write_text("__global__ void k(int *p) { *p = 7; }\nvoid launch(int *p) { k<<<1, 1>>>(p); }\n")
-    path = write(
-        tmp_path,
-        "void launch(int *p);\nint main() {\n  int h = 0, *d;\n  cudaMalloc(&d, 4);\n  launch(d);\n"
-        "  cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);\n  cudaFree(d);\n  return h;\n}\n",
+def test_each_translation_unit_has_kernels_and_variables_of_its_own(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    parts = [HERE / "units" / folder / "part.cu" for folder in ("first", "second")]
+    outcome = run(HERE / "units" / "prog.cu", [], "sm_90a", list(map(str, parts)))
+    assert capfd.readouterr().out == "112 112 243 1355\n0 32 64\n"
+    text = parts[0].read_text().splitlines()
+    fault, call = (
+        next(n for n, line in enumerate(text, 1) if line.endswith(mark)) for mark in ("// FAULT", "// CALL")
     )
-    outcome = run(path, [], "sm_90a", [str(other)])
-    assert (outcome.exit_code, len(outcome.launches), outcome.refused) == (7, 1, None)
+    ((finding, place),) = [(each, place) for record, place in outcome.launches for each in record.findings]
+    assert (finding.kind, str(finding.place), str(place)) == (
+        "out_of_bounds", f"first/part.cu:{fault}", f"first/part.cu:{call}",
+    )  # fmt: skip
+    assert (outcome.status, outcome.findings, len(outcome.launches)) == (0, [], 3)
 
 
 @pytest.mark.verify

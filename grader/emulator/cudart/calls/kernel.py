@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -50,31 +51,35 @@ class KernelCalls:
     """Methods are named as the runtime's functions, and take their arguments as 64-bit words."""
 
     def __init__(
-        self, state: State, waiting: Waiting, streams: StreamCalls, module: LoadedModule, ptx_version: int,
-        symbols: dict[int, tuple[int, int]],
-    ) -> None:  # fmt: skip
+        self, state: State, waiting: Waiting, streams: StreamCalls, symbols: dict[int, tuple[int, int]]
+    ) -> None:
         self.state, self.waiting, self.streams = state, waiting, streams
-        self.module = module
-        self.ptx_version = ptx_version
+        self.modules: list[LoadedModule] = []
+        """Of the translation units."""
         self.symbols = symbols
         self._kernels: dict[int, KernelState] = {}
 
     # -- registration -----------------------------------------------------------------------------------------
-    def register_function(self, host: int, name: int) -> None:
-        kernel = self.module.kernels.get(_string(name))
+    def register_module(self, module: LoadedModule) -> int:
+        """Its number, by which its kernels and variables are registered."""
+        self.modules.append(module)
+        return len(self.modules) - 1
+
+    def register_function(self, module: int, host: int, name: int) -> None:
+        kernel = self.modules[module].kernels.get(_string(name))
         if kernel is not None:
             most = self.state.machine.device.attributes["max_shared_memory_per_block"]
             self._kernels[host] = KernelState(kernel, max(0, most - kernel.static_shared_bytes))
 
-    def register_variable(self, host: int, name: int, nbytes: int) -> None:
-        found = self.module.globals.get(_string(name))
+    def register_variable(self, module: int, host: int, name: int) -> None:
+        found = self.modules[module].globals.get(_string(name))
         if found is not None:
             self.symbols[host] = found
             self.state.add(Block(*found, _string(name), []), "variable")
 
-    def register_managed(self, pointer: int, name: int) -> None:
+    def register_managed(self, module: int, pointer: int, name: int) -> None:
         """`pointer`: where the program looks up the address of its __managed__ variable."""
-        found = self.module.globals.get(_string(name))
+        found = self.modules[module].globals.get(_string(name))
         if found is not None:
             address, nbytes = found
             initial = self.state.memory.read(address, nbytes)
@@ -181,7 +186,7 @@ class KernelCalls:
         places = [at for each in kernel.params for at in range(each.offset, each.offset + each.nbytes - 7, 8)]
         pointers = [int.from_bytes(parameters[at : at + 8], "little") for at in places]
         named = {name for code in kernel.compiled.values() for name in code.plan.symbols}
-        pointers += [self.module.globals[name][0] for name in sorted(named)]
+        pointers += [kernel.module.globals[name][0] for name in sorted(named)]
         found = [each for each in map(self.state.allocation, pointers) if each and each.host_sees]
         if found and not _meets_host(kernel):
             for each in found:
@@ -214,7 +219,7 @@ class KernelCalls:
         kernel = found.kernel
         most = kernel.max_threads or self.state.machine.device.attributes["max_threads_per_block"]
         values = (
-            kernel.static_shared_bytes, 0, kernel.local_bytes, most, kernel.registers, self.ptx_version,
+            kernel.static_shared_bytes, 0, kernel.local_bytes, most, kernel.registers, _architecture(kernel),
             found.most_dynamic,
         )  # fmt: skip
         for number, value in enumerate(values):
@@ -249,6 +254,12 @@ def _meets_host(kernel: Kernel) -> bool:
     host may change the same memory at the same time."""
     flows = [code.plan.flow for code in kernel.compiled.values()]
     return any("sys" in inst.parts for flow in flows for block in flow.blocks for inst in block.instructions)
+
+
+def _architecture(kernel: Kernel) -> int:
+    """What a kernel's PTX is for, as 90 of sm_90a."""
+    found = re.search(r"\d+", kernel.module.tree.target)
+    return int(found[0]) if found else 0
 
 
 def _packed(kernel: Kernel, arguments: int) -> bytes:
