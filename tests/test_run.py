@@ -38,8 +38,8 @@ def test_behind_a_program_stand_its_other_sources_then_its_arguments(
     ("missing", "said", "remedy"),
     [
         (
-            ["cudaGraphCreate"],
-            "prog.cu:3: cudaGraphCreate is not known to ladder run without a GPU",
+            ["cudaIpcOpenMemHandle"],
+            "prog.cu:3: cudaIpcOpenMemHandle is not known to ladder run without a GPU",
             "leave it out, or run the program on a machine with a GPU",
         ),
         (

@@ -13,7 +13,6 @@ import inspect
 import os
 import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -27,8 +26,10 @@ if __name__ == "__main__":  # before the imports below, which take a while
 
 import msgspec
 
+from grader.emulator.cudart.calls.capture import CaptureCalls
 from grader.emulator.cudart.calls.device import DeviceCalls
 from grader.emulator.cudart.calls.driver import DriverCalls
+from grader.emulator.cudart.calls.graph import GraphCalls
 from grader.emulator.cudart.calls.kernel import KernelCalls
 from grader.emulator.cudart.calls.memory import MemoryCalls
 from grader.emulator.cudart.calls.pool import PoolCalls
@@ -60,7 +61,6 @@ class Runtime:
 
     def __init__(self, folder: Path, report: int, arch: str, trial: Trial | None = None) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
         self._trial = trial
         self._calls = 0
         self.state = State(Machine(arch), report, on_trial=trial is not None)
@@ -79,10 +79,24 @@ class Runtime:
         textures = TextureCalls(self.state, arrays)
         driver = DriverCalls(self.state, devices)
         pool = PoolCalls(self.memory_calls)
-        for group in (streams, self.memory_calls, pool, arrays, textures, self.kernels, devices, driver):
+        graphs = GraphCalls(self.state, self.waiting, streams, self.memory_calls, arrays, self.kernels)
+        captures = CaptureCalls(graphs)
+        groups = (
+            streams,
+            self.memory_calls,
+            pool,
+            arrays,
+            textures,
+            self.kernels,
+            devices,
+            driver,
+            graphs,
+            captures,
+        )
+        for group in groups:
             for name, method in inspect.getmembers(group, inspect.ismethod):
                 if name.startswith("cu"):
-                    self._add(name, method)
+                    self._add(name, captures.capturable(method))
         self._add("attribute", devices.attribute)
         self._add("__cudaRegisterFunction", self.kernels.register_function)
         self._add("__cudaRegisterVar", self.kernels.register_variable)
@@ -104,7 +118,7 @@ class Runtime:
     def _forward(self, name: bytes, arguments: Any, frames: Any) -> int:
         """One call of the program's: its status, or what it returns. Nothing may leave here as an exception. The
         program may have several threads: one is served at a time."""
-        with self._lock:
+        with self.state.lock:
             try:
                 self.state.call = Call(name.decode(), until_zero(frames))
                 return self._serve(*self._methods[self.state.call.name], arguments)

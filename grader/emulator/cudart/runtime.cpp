@@ -596,12 +596,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t f, void *
         f(s, cudaSuccess, data);
     return status;
 }
-cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t f, void *data) {
-    const auto status = static_cast<cudaError_t>(ASK(word(s)));
-    if (status == cudaSuccess)
-        f(data);
-    return status;
-}
+cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t f, void *data) { CALL(word(s), word(f), word(data)); }
 cudaError_t cudaEventCreate(cudaEvent_t *e) { CALL(word(e)); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned int flags) { CALL(word(e), flags); }
 cudaError_t cudaEventDestroy(cudaEvent_t e) { CALL(word(e)); }
@@ -612,6 +607,70 @@ cudaError_t cudaEventQuery(cudaEvent_t e) { CALL(word(e)); }
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t stop) {
     CALL(word(ms), word(start), word(stop));
 }
+
+// Graphs
+using Nodes = const cudaGraphNode_t *;
+cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode mode) { CALL(word(s), word(mode)); }
+cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *graph) { CALL(word(s), word(graph)); }
+cudaError_t cudaStreamIsCapturing(cudaStream_t s, cudaStreamCaptureStatus *out) { CALL(word(s), word(out)); }
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags) { CALL(word(graph), flags); }
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) { CALL(word(graph)); }
+cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph) { CALL(word(out), word(graph)); }
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n) {
+    CALL(word(graph), word(nodes), word(n));
+}
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n) {
+    CALL(word(graph), word(nodes), word(n));
+}
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type) { CALL(word(node), word(type)); }
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, Nodes from, Nodes to, const cudaGraphEdgeData *data, size_t n) {
+    CALL(word(graph), word(from), word(to), word(data), n);
+}
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, Nodes before, size_t n,
+                                   const cudaKernelNodeParams *p) {
+    CALL(word(node), word(graph), word(before), n, word(p));
+}
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, Nodes before, size_t n,
+                                   const cudaMemcpy3DParms *p) {
+    const Copy3D copy(*p);
+    CALL(word(node), word(graph), word(before), n, word(&copy), word(p->kind));
+}
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, Nodes before, size_t n, void *to,
+                                     const void *from, size_t count, cudaMemcpyKind kind) {
+    CALL(word(node), word(graph), word(before), n, word(to), word(from), count, word(kind));
+}
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, Nodes before, size_t n,
+                                   const cudaMemsetParams *p) {
+    CALL(word(node), word(graph), word(before), n, word(p));
+}
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, Nodes before, size_t n,
+                                 const cudaHostNodeParams *p) {
+    CALL(word(node), word(graph), word(before), n, word(p));
+}
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, Nodes before, size_t n) {
+    CALL(word(node), word(graph), word(before), n);
+}
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, Nodes before, size_t n,
+                                       cudaGraph_t child) {
+    CALL(word(node), word(graph), word(before), n, word(child));
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags) {
+    CALL(word(out), word(graph), flags);
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags) {
+    CALL(word(out), word(graph), flags);
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { CALL(word(graph)); }
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t graph, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams *p) {
+    CALL(word(graph), word(node), word(p));
+}
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t graph, cudaGraph_t from, cudaGraphExecUpdateResultInfo *result) {
+    *result = {};
+    CALL(word(graph), word(from), word(&result->result));
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t s) { CALL(word(graph), word(s)); }
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t s) { CALL(word(graph), word(s)); }
 
 // Kernels
 static thread_local struct {

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import bisect
+import ctypes
 import mmap
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import msgspec
@@ -74,6 +77,8 @@ class State:
         self.machine = machine
         self.memory = machine.memory
         self.call = Call("", [])
+        self.lock = threading.Lock()
+        """Held while a call is served: the program may have several threads."""
         self.last_error = Status.Success
         self.sticky = Status.Success
         self.times_read = False
@@ -83,6 +88,7 @@ class State:
         """What kernels have printed that the host has not waited for."""
         self.printing: Call | None = None
         self.on_free: Callable[[Allocation], None] = lambda allocation: None
+        self._kept: list[object] = []
         self._report = report
         self._on_trial = on_trial
         self._unasked: list[Noted] = []
@@ -90,6 +96,28 @@ class State:
         self._live: dict[int, Allocation] = {}
         self._freed: list[Block] = []
         self._highest = 0
+
+    # -- the host ---------------------------------------------------------------------------------------------
+    @contextmanager
+    def serving(self, call: Call) -> Iterator[None]:
+        """What is done is done for this call."""
+        before, self.call = self.call, call
+        yield
+        self.call = before
+
+    def call_host(self, function: int, data: int) -> None:
+        """Calls a function of the program's."""
+        call = self.call
+        self.lock.release()
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)(data)
+        self.lock.acquire()
+        self.call = call
+
+    def kept(self, address: int, nbytes: int) -> int:
+        """The address of a copy of the host's memory, which stays."""
+        copy = ctypes.create_string_buffer(ctypes.string_at(address, nbytes), nbytes)
+        self._kept.append(copy)
+        return ctypes.addressof(copy)
 
     # -- telling ----------------------------------------------------------------------------------------------
     def tell(self, event: Event) -> None:

@@ -18,6 +18,7 @@ class Status(IntEnum):
     InvalidDeviceFunction = 98
     InvalidDevice = 101
     InvalidResourceHandle = 400
+    IllegalState = 401
     NotReady = 600
     IllegalAddress = 700
     LaunchOutOfResources = 701
@@ -28,6 +29,14 @@ class Status(IntEnum):
     LaunchFailure = 719
     CooperativeLaunchTooLarge = 720
     NotSupported = 801
+    StreamCaptureUnsupported = 900
+    StreamCaptureInvalidated = 901
+    StreamCaptureMerge = 902
+    StreamCaptureUnmatched = 903
+    StreamCaptureUnjoined = 904
+    StreamCaptureIsolation = 905
+    StreamCaptureImplicit = 906
+    GraphExecUpdateFailure = 910
     InvalidClusterSize = 912
     Unknown = 999
 
@@ -47,6 +56,7 @@ _TEXTS = {
     Status.InvalidDeviceFunction: "invalid device function",
     Status.InvalidDevice: "invalid device ordinal",
     Status.InvalidResourceHandle: "invalid resource handle",
+    Status.IllegalState: "the operation cannot be performed in the present state",
     Status.NotReady: "device not ready",
     Status.IllegalAddress: "an illegal memory access was encountered",
     Status.LaunchOutOfResources: "too many resources requested for launch",
@@ -57,6 +67,15 @@ _TEXTS = {
     Status.LaunchFailure: "unspecified launch failure",
     Status.CooperativeLaunchTooLarge: "too many blocks in cooperative launch",
     Status.NotSupported: "operation not supported",
+    Status.StreamCaptureUnsupported: "operation not permitted when stream is capturing",
+    Status.StreamCaptureInvalidated: "operation failed due to a previous error during capture",
+    Status.StreamCaptureMerge: "operation would result in a merge of separate capture sequences",
+    Status.StreamCaptureUnmatched: "capture was not ended in the same stream as it began",
+    Status.StreamCaptureUnjoined: "capturing stream has unjoined work",
+    Status.StreamCaptureIsolation: "dependency created on uncaptured work in another stream",
+    Status.StreamCaptureImplicit: "operation would make the legacy stream depend on a capturing blocking stream",
+    Status.GraphExecUpdateFailure: "the graph update was not performed because it included changes which violated "
+    "constraints specific to instantiated graph update",
     Status.InvalidClusterSize: "a kernel launch error has occurred due to cluster misconfiguration",
     Status.Unknown: "unknown error",
 }

@@ -12,7 +12,7 @@ from grader.emulator.streams.clocks import Clock, Clocks, join
 
 PROT_NONE, PROT_READ, PROT_BOTH = 0, 1, 3
 _MOST = 4096
-_LEGACY = 1
+LEGACY = 1
 """Another name of the default stream."""
 
 
@@ -40,12 +40,14 @@ class Waiting:
         self.state = state
         self.clocks: Clocks[int] = Clocks(DEFAULT, [PER_THREAD])
         self.uses = Uses(state, self.clocks)
+        self.nodes = set[int]()
+        """Threads of graphs' nodes, which come behind what they depend on, and not behind the host's waiting."""
         self._pending: dict[int, Pending] = {}
         state.on_free = self.release_all_of
 
     def enqueue(self, stream: int) -> Clock[int]:
         """The clock of a stream that is given something now."""
-        return self.clocks.enqueue(_named(stream))
+        return self.clocks.of(stream) if stream in self.nodes else self.clocks.enqueue(_named(stream))
 
     def given(self, stream: int) -> Clock[int]:
         """The clock of all that a stream has been given: the default one waits for those that keep to its order."""
@@ -132,4 +134,4 @@ class Waiting:
 
 def _named(stream: int) -> int:
     """A stream by its one name."""
-    return DEFAULT if stream == _LEGACY else stream
+    return DEFAULT if stream == LEGACY else stream

@@ -130,6 +130,52 @@ void freed_in_another_stream() {
     CHECK(cudaFreeAsync(d_z, cured ? one : two));  // BUG freed
 }
 
+// Nodes of a graph are in order by their dependencies, not as they were captured or added.
+void launch(cudaGraph_t graph, cudaStream_t stream, cudaStream_t again) {
+    cudaGraphExec_t launched;
+    CHECK(cudaGraphInstantiate(&launched, graph, 0));
+    CHECK(cudaGraphLaunch(launched, stream));
+    if (again)
+        CHECK(cudaGraphLaunch(launched, again));
+    CHECK(cudaGraphExecDestroy(launched));
+    CHECK(cudaGraphDestroy(graph));
+}
+
+void branches_of_a_capture() {
+    cudaGraph_t graph;
+    CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+    CHECK(cudaEventRecord(event, one));
+    CHECK(cudaStreamWaitEvent(two, event, 0));
+    fill<<<1, n, 0, one>>>(d_x, 1);  // FIRST captured
+    order(one, two);
+    add<<<1, n, 0, two>>>(d_y, d_x);  // BUG captured
+    CHECK(cudaEventRecord(event, two));
+    CHECK(cudaStreamWaitEvent(one, event, 0));
+    CHECK(cudaStreamEndCapture(one, &graph));
+    launch(graph, one, two);
+}
+
+void nodes_of_a_graph() {
+    cudaGraph_t graph;
+    cudaGraphNode_t copy, kernel;
+    void *arguments[] = {&d_y, &d_x};
+    cudaKernelNodeParams adding = {(void *)add, dim3(1), dim3(n), 0, arguments, nullptr};
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphAddMemcpyNode1D(&copy, graph, nullptr, 0, d_x, h_pageable, bytes, cudaMemcpyDefault));  // FIRST nodes
+    CHECK(cudaGraphAddKernelNode(&kernel, graph, &copy, cured, &adding));  // BUG nodes
+    launch(graph, one, nullptr);
+}
+
+void a_graph_beside_a_stream() {
+    cudaGraph_t graph;
+    CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeRelaxed));
+    fill<<<1, n, 0, one>>>(d_x, 1);  // FIRST launched
+    CHECK(cudaStreamEndCapture(one, &graph));
+    launch(graph, one, nullptr);
+    order(one, two);
+    add<<<1, n, 0, two>>>(d_y, d_x);  // BUG launched
+}
+
 // -- in order, or in need of none -----------------------------------------------------------------------------
 
 void by_the_default_stream() {
@@ -202,8 +248,9 @@ int main(int argc, char **) {
     void (*cases[])() = {
         kernel_kernel, kernel_copy, copy_kernel, memset_kernel, copy_copy, default_beside_non_blocking,
         non_blocking_behind_memset, per_thread, recorded_too_early, copies_by_way_of_the_host, overlapping_rows, colours,
-        allocated_in_another_stream, freed_in_another_stream, by_the_default_stream, each_its_part, both_read,
-        from_pageable_memory, by_an_event_that_is_used_again, by_a_stream_that_is_gone, by_a_flag,
+        allocated_in_another_stream, freed_in_another_stream, branches_of_a_capture, nodes_of_a_graph,
+        a_graph_beside_a_stream, by_the_default_stream, each_its_part, both_read, from_pageable_memory,
+        by_an_event_that_is_used_again, by_a_stream_that_is_gone, by_a_flag,
     };
     for (auto run : cases) {
         run();

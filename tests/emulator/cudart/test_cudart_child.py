@@ -29,7 +29,7 @@ int main() {
 
 def test_calls_of_several_threads_are_served_one_after_the_other() -> None:
     runtime: Any = object.__new__(Runtime)
-    runtime.state, runtime._lock, runtime._trial = SimpleNamespace(call=None, sticky=0), Lock(), None
+    runtime.state, runtime._trial = SimpleNamespace(call=None, sticky=0, lock=Lock()), None
     served = []
 
     def slow() -> int:

@@ -144,11 +144,13 @@ def test_a_fault_in_any_file_has_its_file_line_and_calls() -> None:
 
 
 def test_what_is_not_there_is_refused_by_name_and_line(tmp_path: Path) -> None:
-    path = write(tmp_path, "int main() {\n  cudaGraph_t graph;\n  cudaGraphCreate(&graph, 0);\n}\n")
+    path = write(
+        tmp_path, "int main() {\n  cudaArray_t level;\n  cudaGetMipmappedArrayLevel(&level, nullptr, 0);\n}\n"
+    )
     with pytest.raises(NotThere) as error:
         run_program(path)
     ((name, file, line),) = error.value.missing
-    assert (name, Path(file).name, line) == ("cudaGraphCreate", "prog.cu", 3)
+    assert (name, Path(file).name, line) == ("cudaGetMipmappedArrayLevel", "prog.cu", 3)
 
 
 @pytest.mark.verify

@@ -28,7 +28,7 @@ def marked(word: str) -> dict[str, str]:
 
 def test_what_nothing_orders_is_found_with_both_lines(program: CompiledProgram) -> None:
     firsts, seconds = marked("FIRST"), marked("BUG")
-    assert len(seconds) == 14
+    assert len(seconds) == 17
     outcome = program.run([])
     found = {(str(each.other), str(each.place)) for each in outcome.findings}
     assert found == {(firsts[name], seconds[name]) for name in seconds}

@@ -155,6 +155,14 @@ class KernelCalls:
                     "launch_failed", detail=self.state.sticky.cuda_name, reason=NOT_COMPLETED[record.status]
                 )
 
+    def kept_arguments(self, function: int, arguments: int) -> int:
+        """Arguments of a kernel for later: where there are pointers to copies of them."""
+        sizes = [each.nbytes for each in self._kernel(function).kernel.params]
+        places = [ctypes.c_uint64.from_address(arguments + 8 * number).value for number in range(len(sizes))]
+        copies = [self.state.kept(address, nbytes) for address, nbytes in zip(places, sizes, strict=True)]
+        words = (ctypes.c_uint64 * len(copies))(*copies)
+        return self.state.kept(ctypes.addressof(words), ctypes.sizeof(words))
+
     def _failed(self, error: CudaError, *, empty: bool = False) -> NoReturn:
         """A launch that the device refuses."""
         self.state.note("launch_failed", detail=error.status.cuda_name, reason=error.reason, empty=empty)

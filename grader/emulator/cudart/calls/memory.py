@@ -162,6 +162,10 @@ class MemoryCalls:
     def cudaMemset2DAsync(
         self, address: int, pitch: int, value: int, width: int, height: int, stream: int
     ) -> None:
+        self.fill(address, pitch, bytes([value & 0xFF]), width, height, stream)
+
+    def fill(self, address: int, pitch: int, value: bytes, width: int, height: int, stream: int) -> None:
+        """Sets `height` rows of `width` bytes to a value again and again."""
         _check_pitch(width, pitch)
         if not width * height:
             return
@@ -169,7 +173,9 @@ class MemoryCalls:
         self._check_device(end, pitch * (height - 1) + width)
         work = self.waiting.work(stream)
         for row in range(height):
-            self.state.memory.view(address + row * pitch, width)[:] = value & 0xFF
+            self.state.memory.view(address + row * pitch, width)[:] = np.resize(
+                np.frombuffer(value, np.uint8), width
+            )
         self.waiting.uses.rows(end.allocation, address, pitch, width, height, work, writes=True)
         self._guard(end, pitch * (height - 1) + width, PROT_NONE, work)
 
@@ -250,7 +256,8 @@ class MemoryCalls:
         for end, step in zip(ends, (to_pitch, pitch), strict=True):
             writes = end.side == "destination"
             self.waiting.uses.rows(end.allocation, end.address, step, width, height, work, writes=writes)
-        if stream is None or not all(end.on_device or end.allocation for end in ends):
+        pageable = not all(end.on_device or end.allocation for end in ends)
+        if stream is None or (pageable and stream not in self.waiting.nodes):
             self.waiting.waited(self.waiting.clocks.of(work.stream))  # with pageable memory, every copy waits
             return
         for end, nbytes, protection in zip(ends, extents, (PROT_NONE, PROT_READ), strict=True):
@@ -380,7 +387,7 @@ def _of_host(end: End) -> bool:
 
 
 def _takes_arrays(call: str) -> bool:
-    return "Array" in call or "3D" in call
+    return "Array" in call or "3D" in call or call == "cudaGraphAddMemcpyNode"
 
 
 def _check_pitch(width: int, pitch: int) -> None:

@@ -104,12 +104,13 @@ class StreamCalls:
         """The runtime calls the function itself when this returns: all work before it is done."""
         self.cudaStreamSynchronize(stream)
 
-    def cudaLaunchHostFunc(self, stream: int) -> None:
+    def cudaLaunchHostFunc(self, stream: int, function: int, data: int) -> None:
         self.cudaStreamSynchronize(stream)
+        self.state.call_host(function, data)
 
     def check(self, stream: int) -> None:
         """Raises CudaError where this is no stream."""
-        if stream not in _SPECIAL and stream not in self._flags:
+        if stream not in _SPECIAL and stream not in self._flags and stream not in self.waiting.nodes:
             raise CudaError(Status.InvalidResourceHandle, "this is no stream, or one that has been destroyed")
 
     def raise_sticky(self) -> None:
