@@ -48,7 +48,7 @@ def test_behind_a_program_stand_its_other_sources_then_its_arguments(
             "leave it out",
         ),
         (["cublasCreate_v2"], "cublasCreate_v2 is not known", "no other library of CUDA"),
-        (["cuMemAlloc_v2"], "cuMemAlloc_v2 is not known", "no other library of CUDA"),
+        (["cuMemMap"], "cuMemMap is not known", "no other library of CUDA"),
         (["computeGold"], "computeGold is not defined", "prog.cu other.cpp"),
     ],
 )

@@ -42,7 +42,10 @@ _BESIDE_DEFAULT = (
     "A stream made with cudaStreamNonBlocking does not wait for the default stream, nor that for it: call "
     "cudaStreamSynchronize in between, for the stream of the first, or put both into one stream."
 )
-_FREES = {"cudaHostAlloc": "cudaFreeHost", "cudaMallocHost": "cudaFreeHost"}
+_FREES = {
+    "cudaHostAlloc": "cudaFreeHost", "cudaMallocHost": "cudaFreeHost", "cuMemAlloc": "cuMemFree",
+    "cuMemAllocManaged": "cuMemFree", "cuMemAllocHost": "cuMemFreeHost",
+}  # fmt: skip
 _NO_BLOCKS = (
     "A grid has at least one block: round the number of blocks up, (n + block - 1) / block, and launch nothing where "
     "there are no elements."

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import inspect
 import os
+import re
 import signal
 import sys
 import traceback
@@ -32,6 +33,7 @@ from grader.emulator.cudart.calls.driver import DriverCalls
 from grader.emulator.cudart.calls.graph import GraphCalls
 from grader.emulator.cudart.calls.kernel import KernelCalls
 from grader.emulator.cudart.calls.memory import MemoryCalls
+from grader.emulator.cudart.calls.modules import SAME, ModuleCalls
 from grader.emulator.cudart.calls.pool import PoolCalls
 from grader.emulator.cudart.calls.stream import StreamCalls
 from grader.emulator.cudart.events import Called, Ended, Loaded, Refused, Trial
@@ -54,13 +56,15 @@ _STAYS = {
 }
 """Calls that work on after a kernel has spoilt the device."""
 _INTERNAL = 70
+_VERSION = re.compile(r"_v\d$")
+"""What the header adds to some of the driver's names."""
 
 
 class Runtime:
     """Serves a program's calls."""
 
-    def __init__(self, folder: Path, report: int, arch: str, trial: Trial | None = None) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, report: int, arch: str, trial: Trial | None, source: Path) -> None:
+        self._folder, self._source = folder, source
         self._trial = trial
         self._calls = 0
         self.state = State(Machine(arch), report, on_trial=trial is not None)
@@ -81,34 +85,32 @@ class Runtime:
         pool = PoolCalls(self.memory_calls)
         graphs = GraphCalls(self.state, self.waiting, streams, self.memory_calls, arrays, self.kernels)
         captures = CaptureCalls(graphs)
+        modules = ModuleCalls(self.state, self.memory_calls, self.kernels, devices, self._source)
         groups = (
-            streams,
-            self.memory_calls,
-            pool,
-            arrays,
-            textures,
-            self.kernels,
-            devices,
-            driver,
-            graphs,
+            streams, self.memory_calls, pool, arrays, textures, self.kernels, devices, driver, modules, graphs,
             captures,
-        )
+        )  # fmt: skip
         for group in groups:
             for name, method in inspect.getmembers(group, inspect.ismethod):
                 if name.startswith("cu"):
                     self._add(name, captures.capturable(method))
+        self._methods |= {name: self._methods[other] for name, other in SAME.items()}
         self._add("attribute", devices.attribute)
         self._add("__cudaRegisterFunction", self.kernels.register_function)
         self._add("__cudaRegisterVar", self.kernels.register_variable)
         self._add("__cudaRegisterManagedVar", self.kernels.register_managed)
         self._add("__cudaRegisterFatBinary", self._register_module)
 
+    def loaded(self) -> None:
+        """The program lies in memory."""
+        first, last = _program_lies_at(self._folder / LIBRARY)
+        self.state.native.program_lies_at(first, last)
+        self.state.tell(Loaded(first))
+
     def _register_module(self, binary: int, nbytes: int) -> int:
         """Each translation unit registers its code before anything else of the program runs."""
         if not self.kernels.modules:
-            first, last = _program_lies_at(self._folder / LIBRARY)
-            self.state.native.program_lies_at(first, last)
-            self.state.tell(Loaded(first))
+            self.loaded()
         ptx = self._folder / ptx_of(digest_of(host_view(binary, nbytes).tobytes()))
         return self.kernels.register_module(self.state.machine.load(ptx.read_text()))
 
@@ -120,7 +122,7 @@ class Runtime:
         program may have several threads: one is served at a time."""
         with self.state.lock:
             try:
-                self.state.call = Call(name.decode(), until_zero(frames))
+                self.state.call = Call(_VERSION.sub("", name.decode()), until_zero(frames))
                 return self._serve(*self._methods[self.state.call.name], arguments)
             except (EmulatorError, NotEmulated) as error:
                 self._refuse(error)
@@ -190,10 +192,14 @@ class Runtime:
 
 def main() -> None:
     folder, report, arch, trial, source, *arguments = sys.argv[1:]
-    runtime = Runtime(Path(folder), int(report), arch, msgspec.json.decode(trial, type=Trial | None))
+    runtime = Runtime(
+        Path(folder), int(report), arch, msgspec.json.decode(trial, type=Trial | None), Path(source)
+    )
     sys.stdout = runtime.state  # where kernels print to
     libc = ctypes.CDLL(None)
     library = ctypes.CDLL(str(Path(folder) / LIBRARY))
+    if not runtime.kernels.modules:
+        runtime.loaded()
     given = (ctypes.c_char_p * (len(arguments) + 2))(
         *[os.fsencode(text) for text in (source, *arguments)], None
     )

@@ -191,7 +191,7 @@ class _Listener:
         """The name that memory has in the source, of the line that allocates it; of a variable its own."""
         if block is None:
             return None
-        if not block.call.startswith("cuda"):
+        if not block.call.startswith(("cuda", "cuMem")):
             return block.call or None
         return self._source.array(self._place(block.frames))
 

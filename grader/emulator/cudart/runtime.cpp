@@ -270,10 +270,11 @@ void ladder_print(const char *text, std::size_t nbytes) {
 
 // -- the runtime's functions --------------------------------------------------------------------------------------
 
+// The arguments may have any name but these with an underscore.
 #define ASK(...)                                                                                                       \
-    [&](const void *frame, const char *name) {                                                                         \
-        const Word arguments[] = {__VA_ARGS__};                                                                        \
-        return ask(frame, name, arguments);                                                                            \
+    [&](const void *frame_, const char *function_) {                                                                   \
+        const Word arguments_[] = {__VA_ARGS__};                                                                       \
+        return ask(frame_, function_, arguments_);                                                                     \
     }(__builtin_frame_address(0), __func__)
 #define CALL(...) return static_cast<cudaError_t>(ASK(__VA_ARGS__))
 
@@ -827,6 +828,90 @@ cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **f, unsigned long 
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **f, unsigned int, unsigned long long flags,
                                              cudaDriverEntryPointQueryResult *found) {
     return cudaGetDriverEntryPoint(symbol, f, flags, found);
+}
+
+// The driver's functions of programs that load their kernels as modules
+#define DRIVE(...) return static_cast<CUresult>(ASK(__VA_ARGS__))
+CUresult cuInit(unsigned int flags) { DRIVE(flags); }
+CUresult cuDriverGetVersion(int *version) { DRIVE(word(version)); }
+CUresult cuDeviceGet(CUdevice *device, int number) { DRIVE(word(device), word(number)); }
+CUresult cuDeviceGetCount(int *count) { DRIVE(word(count)); }
+CUresult cuDeviceGetName(char *name, int room, CUdevice device) { DRIVE(word(name), word(room), word(device)); }
+CUresult cuDeviceTotalMem(size_t *n, CUdevice device) { DRIVE(word(n), word(device)); }
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device) {
+    DRIVE(word(value), word(which), word(device));
+}
+CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *, unsigned int flags, CUdevice device) {
+    DRIVE(word(context), flags, word(device));
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) { DRIVE(word(context), word(device)); }
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) { DRIVE(word(device)); }
+CUresult cuCtxDestroy(CUcontext context) { DRIVE(word(context)); }
+CUresult cuCtxSetCurrent(CUcontext context) { DRIVE(word(context)); }
+CUresult cuCtxPushCurrent(CUcontext context) { DRIVE(word(context)); }
+CUresult cuCtxPopCurrent(CUcontext *context) { DRIVE(word(context)); }
+CUresult cuCtxGetCurrent(CUcontext *context) { DRIVE(word(context)); }
+CUresult cuCtxGetDevice(CUdevice *device) { DRIVE(word(device)); }
+CUresult cuCtxSynchronize() { DRIVE(0); }
+CUresult cuModuleLoad(CUmodule *module, const char *file) { DRIVE(word(module), word(file)); }
+CUresult cuModuleLoadData(CUmodule *module, const void *image) { DRIVE(word(module), word(image)); }
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int, CUjit_option *, void **) {
+    DRIVE(word(module), word(image));
+}
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) { DRIVE(word(module), word(image)); }
+CUresult cuModuleUnload(CUmodule module) { DRIVE(word(module)); }
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name) {
+    DRIVE(word(f), word(module), word(name));
+}
+CUresult cuModuleGetGlobal(CUdeviceptr *p, size_t *n, CUmodule module, const char *name) {
+    DRIVE(word(p), word(n), word(module), word(name));
+}
+CUresult cuMemGetInfo(size_t *free, size_t *total) { DRIVE(word(free), word(total)); }
+CUresult cuMemAlloc(CUdeviceptr *p, size_t n) { DRIVE(word(p), n); }
+CUresult cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream s) { DRIVE(word(p), n, word(s)); }
+CUresult cuMemAllocHost(void **p, size_t n) { DRIVE(word(p), n); }
+CUresult cuMemAllocManaged(CUdeviceptr *p, size_t n, unsigned int flags) { DRIVE(word(p), n, flags); }
+CUresult cuMemFree(CUdeviceptr p) { DRIVE(p); }
+CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s) { DRIVE(p, word(s)); }
+CUresult cuMemFreeHost(void *p) { DRIVE(word(p)); }
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t n) { DRIVE(to, from, n); }
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t n) { DRIVE(to, word(from), n); }
+CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t n) { DRIVE(word(to), from, n); }
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t n) { DRIVE(to, from, n); }
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t n, CUstream s) {
+    DRIVE(to, word(from), n, word(s));
+}
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t n, CUstream s) { DRIVE(word(to), from, n, word(s)); }
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) { DRIVE(to, from, n, word(s)); }
+CUresult cuMemsetD8(CUdeviceptr p, unsigned char value, size_t n) { DRIVE(p, value, n); }
+CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char value, size_t n, CUstream s) { DRIVE(p, value, n, word(s)); }
+CUresult cuMemsetD32(CUdeviceptr p, unsigned int value, size_t n) { DRIVE(p, value, n); }
+CUresult cuMemsetD32Async(CUdeviceptr p, unsigned int value, size_t n, CUstream s) { DRIVE(p, value, n, word(s)); }
+CUresult cuStreamCreate(CUstream *s, unsigned int flags) { DRIVE(word(s), flags); }
+CUresult cuStreamDestroy(CUstream s) { DRIVE(word(s)); }
+CUresult cuStreamSynchronize(CUstream s) { DRIVE(word(s)); }
+CUresult cuStreamQuery(CUstream s) { DRIVE(word(s)); }
+CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned int) { DRIVE(word(s), word(e)); }
+CUresult cuEventCreate(CUevent *e, unsigned int flags) { DRIVE(word(e), flags); }
+CUresult cuEventDestroy(CUevent e) { DRIVE(word(e)); }
+CUresult cuEventRecord(CUevent e, CUstream s) { DRIVE(word(e), word(s)); }
+CUresult cuEventQuery(CUevent e) { DRIVE(word(e)); }
+CUresult cuEventSynchronize(CUevent e) { DRIVE(word(e)); }
+CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent stop) { DRIVE(word(ms), word(start), word(stop)); }
+CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                        unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **arguments,
+                        void **extra) {
+    DRIVE(word(f), gx, gy, gz, bx, by, bz, shared, word(s), word(arguments), word(extra));
+}
+CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute which, int value) {
+    DRIVE(word(f), word(which), word(value));
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int threads, size_t shared) {
+    DRIVE(word(blocks), word(f), word(threads), shared);
+}
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f, CUoccupancyB2DSize shared_of,
+                                          size_t shared, int limit) {
+    DRIVE(word(grid), word(block), word(f), word(shared_of), shared, word(limit));
 }
 
 // A translation unit registers its code: a header, whose length stands in its bytes 6 and 7, and as many bytes behind it

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.emulator.places import Place
 
 _POINTER = r"(?:\([^()]*\*\s*\*\s*\)\s*)?&\s*(?P<name>[A-Za-z_][\w.\->\[\]]*)"
-_CALL = re.compile(r"\bcuda[A-Z]\w*\s*(?:<[^;()]*>)?\s*\(")
+_CALL = re.compile(r"\bcu(?:da)?[A-Z]\w*\s*(?:<[^;()]*>)?\s*\(")
 _STATEMENT = re.compile(r"(?:.*[;{})])?\s*(?:\(void\)\s*)?(?:::)?")
 """What stands before a call that is a statement of its own."""
 _BYTES = {
@@ -40,7 +40,7 @@ class Source:
         if place is None:
             return None
         found = re.findall(
-            rf"\bcuda\w*Alloc\w*(?:<[^()]*>)?\s*\(\s*{_POINTER}", self.line(place), re.IGNORECASE
+            rf"\bcu\w*Alloc\w*(?:<[^()]*>)?\s*\(\s*{_POINTER}", self.line(place), re.IGNORECASE
         )
         return found[0] if len(found) == 1 else None
 

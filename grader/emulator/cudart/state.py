@@ -15,7 +15,7 @@ import msgspec
 
 from grader.emulator.cudart.events import Block, Event, Failed, Noted
 from grader.emulator.cudart.native import Native
-from grader.emulator.cudart.status import CudaError, Status
+from grader.emulator.cudart.status import CudaError, Status, of_driver
 from grader.emulator.errors import MemoryFault
 from grader.emulator.machine.machine import Machine
 from grader.emulator.machine.memory import GAP
@@ -130,18 +130,20 @@ class State:
         self.tell(Noted(kind=kind, **about))  # type: ignore[arg-type]
 
     def failed(self, error: CudaError) -> int:
-        """An error that a call returns: the last error from now on, told at the end unless the program asks."""
-        self.last_error = error.status
+        """An error that a call returns, told at the end unless the program asks; one of the runtime's is the last error
+        from now on."""
+        of_runtime = self.call.name.startswith("cuda")
+        status = error.status if of_runtime else of_driver(error.status)
+        if of_runtime:
+            self.last_error = status
         self.impaired = True
         if self._on_trial:
-            self.tell(Failed(self.call.name, self.call.frames, error.status.cuda_name, error.reason))
+            self.tell(Failed(self.call.name, self.call.frames, status.cuda_name, error.reason))
         if not error.noted:
             self._unasked.append(
-                Noted(
-                    "unchecked_error", self.call.name, self.call.frames, error.status.cuda_name, error.reason
-                )
+                Noted("unchecked_error", self.call.name, self.call.frames, status.cuda_name, error.reason)
             )
-        return int(error.status)
+        return int(status)
 
     def asked(self) -> None:
         """The program has asked for the last error."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 
 
@@ -17,8 +18,11 @@ class Status(IntEnum):
     InvalidChannelDescriptor = 20
     InvalidDeviceFunction = 98
     InvalidDevice = 101
+    InvalidKernelImage = 200
+    FileNotFound = 301
     InvalidResourceHandle = 400
     IllegalState = 401
+    SymbolNotFound = 500
     NotReady = 600
     IllegalAddress = 700
     LaunchOutOfResources = 701
@@ -55,8 +59,11 @@ _TEXTS = {
     Status.InvalidChannelDescriptor: "invalid channel descriptor",
     Status.InvalidDeviceFunction: "invalid device function",
     Status.InvalidDevice: "invalid device ordinal",
+    Status.InvalidKernelImage: "device kernel image is invalid",
+    Status.FileNotFound: "file not found",
     Status.InvalidResourceHandle: "invalid resource handle",
     Status.IllegalState: "the operation cannot be performed in the present state",
+    Status.SymbolNotFound: "named symbol not found",
     Status.NotReady: "device not ready",
     Status.IllegalAddress: "an illegal memory access was encountered",
     Status.LaunchOutOfResources: "too many resources requested for launch",
@@ -89,6 +96,31 @@ def name_of(number: int) -> str:
 def text_of(number: int) -> str:
     """What cudaGetErrorString says."""
     return _TEXTS[Status(number)] if number in _TEXTS else "unrecognized error code"
+
+
+_DRIVER = {
+    Status.InvalidConfiguration: Status.InvalidValue, Status.InvalidPitchValue: Status.InvalidValue,
+    Status.InvalidDeviceFunction: Status.InvalidResourceHandle, Status.InvalidSymbol: Status.SymbolNotFound,
+}  # fmt: skip
+_DRIVER_NAMES = {
+    Status.MemoryAllocation: "OUT_OF_MEMORY", Status.InvalidKernelImage: "INVALID_IMAGE",
+    Status.InvalidResourceHandle: "INVALID_HANDLE", Status.SymbolNotFound: "NOT_FOUND",
+    Status.LaunchFailure: "LAUNCH_FAILED",
+}  # fmt: skip
+"""Where CUresult's name is another than cudaError_t's."""
+
+
+def of_driver(status: Status) -> Status:
+    """The status as the driver's functions return it, CUresult."""
+    return _DRIVER.get(status, status)
+
+
+def driver_name_of(number: int) -> str:
+    """What cuGetErrorName says."""
+    if number in _DRIVER_NAMES:
+        return f"CUDA_ERROR_{_DRIVER_NAMES[Status(number)]}"
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name_of(number).removeprefix("cudaError")).upper()
+    return "CUDA_SUCCESS" if words == "CUDA_SUCCESS" else f"CUDA_ERROR_{words}"
 
 
 ELSEWHERE = "leave it out, or run the program on a machine with a GPU"

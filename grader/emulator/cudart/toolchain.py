@@ -159,7 +159,7 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
         _raise_missing(done[-1].stderr, folder)
         raise ProgramRefused(said)
     ptx = {
-        binary: f"{_program_first(text, source)}\n{_report(unit)}"
+        binary: f"{program_first(text, source)}\n{_report(unit)}"
         for unit, place in zip(units, made, strict=True)
         for binary, text in _device_code(place).items()
     }
@@ -243,7 +243,7 @@ def _as_report(line: str) -> str:
     return line if line.startswith("ptxas") else f"ptxas {line}"
 
 
-def _program_first(ptx: str, source: Path) -> str:
+def program_first(ptx: str, source: Path) -> str:
     """The program's own file is number 1, as it is with NVRTC. Where it has no code for the device, as all is in files
     that it includes, no file has this number. Files of its folder are named from there."""
     near = source.resolve().parent

@@ -8,7 +8,7 @@ import pytest
 
 from grader.emulator.cudart.lines import _without_parameters
 from grader.emulator.cudart.source import Source
-from grader.emulator.cudart.toolchain import _program_first
+from grader.emulator.cudart.toolchain import program_first
 from grader.emulator.places import Place
 
 
@@ -78,7 +78,7 @@ def test_the_programs_own_file_becomes_the_first_and_those_beside_it_are_named_f
         '.file\t1 "/cuda/bin/..//include/header.h", 12, 34\n.file\t2 "/home/prog.cu", 12, 34\n'
         '.file\t3 "/home/detail/../tile.cuh", 12, 34\n'
     )
-    assert _program_first(ptx, Path("/home/prog.cu")).splitlines() == [
+    assert program_first(ptx, Path("/home/prog.cu")).splitlines() == [
         ".loc\t1 5 1, function_name $x, inlined_at 2 9 0",
         '.file 2 "/cuda/include/header.h"',
         '.file 1 "prog.cu"',

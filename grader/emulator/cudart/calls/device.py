@@ -84,9 +84,13 @@ class DeviceCalls:
     def cudaGetDeviceProperties(self, name: int, memory: int, device: int) -> None:
         """The rest of the structure is filled in by the runtime, from attributes."""
         self._check(device)
-        text = f"{self.state.machine.device.name} (emulated)".encode()[:255]
+        text = self.name()[:255]
         ctypes.memmove(name, text + b"\0", len(text) + 1)
         store_word(memory, self.state.memory.info()[1])
+
+    def name(self) -> bytes:
+        """The device's, as programs are told it."""
+        return f"{self.state.machine.device.name} (emulated)".encode()
 
     def cudaDeviceGetAttribute(self, out: int, attribute: int, device: int) -> None:
         self._check(device)

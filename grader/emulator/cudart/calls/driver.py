@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import re
 
 from grader.emulator.cudart.calls.device import DeviceCalls
 from grader.emulator.cudart.native import store_word
 from grader.emulator.cudart.state import State
-from grader.emulator.cudart.status import CudaError, NotEmulated, Status, name_of
+from grader.emulator.cudart.status import CudaError, NotEmulated, Status, driver_name_of
 from grader.emulator.machine.tensor_maps import DATA_TYPES, SWIZZLES, TensorMap
 
 
@@ -21,7 +20,7 @@ class DriverCalls:
     def cuTensorMapEncodeTiled(
         self, out: int, data_type: int, rank: int, address: int, dims: int, strides: int, box: int, steps: int,
         interleave: int, swizzle: int, promotion: int, fill: int,
-    ) -> int:  # fmt: skip
+    ) -> None:  # fmt: skip
         if interleave or swizzle >= len(SWIZZLES):
             raise NotEmulated(
                 "a tensor map that is interleaved"
@@ -31,17 +30,16 @@ class DriverCalls:
         if data_type >= len(DATA_TYPES):
             raise NotEmulated(f"the data type number {data_type} of a tensor map")
         if not 1 <= rank <= 5:
-            return self._invalid(f"a tensor of {rank} dimensions: there may be 1 to 5")
+            raise CudaError(Status.InvalidValue, f"a tensor of {rank} dimensions: there may be 1 to 5")
         described = TensorMap(
             address, list(DATA_TYPES)[data_type], _words(dims, rank), _words(strides, rank - 1), _ints(box, rank),
             _ints(steps, rank), list(SWIZZLES)[swizzle], bool(fill),
         )  # fmt: skip
         fault = described.fault()
         if fault:
-            return self._invalid(fault)
+            raise CudaError(Status.InvalidValue, fault)
         encoded = described.encoded()
         ctypes.memmove(out, encoded, len(encoded))
-        return 0
 
     def cudaGetDriverEntryPoint(self, symbol: int) -> None:
         """Asked for what the library does not have."""
@@ -49,19 +47,10 @@ class DriverCalls:
         raise NotEmulated(f"{name} of the driver API is not emulated")
 
     def cuGetErrorName(self, error: int, out: int) -> None:
-        words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name_of(error).removeprefix("cudaError")).upper()
-        text = "CUDA_SUCCESS" if words == "CUDA_SUCCESS" else f"CUDA_ERROR_{words}"
-        store_word(out, self.devices.text(text))
+        store_word(out, self.devices.text(driver_name_of(error)))
 
     def cuGetErrorString(self, error: int, out: int) -> None:
         store_word(out, self.devices.cudaGetErrorString(error))
-
-    def _invalid(self, reason: str) -> int:
-        """The call's status, which is none of the runtime's errors."""
-        before = self.state.last_error
-        status = self.state.failed(CudaError(Status.InvalidValue, reason))
-        self.state.last_error = before
-        return status
 
 
 def _words(address: int, count: int) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import re
 from dataclasses import dataclass
 from typing import NoReturn
@@ -57,6 +58,7 @@ class KernelCalls:
         self.modules: list[LoadedModule] = []
         """Of the translation units."""
         self.symbols = symbols
+        self.handles = itertools.count(0x10, 0x10)  # below all functions of the program
         self._kernels: dict[int, KernelState] = {}
 
     # -- registration -----------------------------------------------------------------------------------------
@@ -68,14 +70,30 @@ class KernelCalls:
     def register_function(self, module: int, host: int, name: int) -> None:
         kernel = self.modules[module].kernels.get(_string(name))
         if kernel is not None:
-            most = self.state.machine.device.attributes["max_shared_memory_per_block"]
-            self._kernels[host] = KernelState(kernel, max(0, most - kernel.static_shared_bytes))
+            self._register(host, kernel)
+
+    def _register(self, function: int, kernel: Kernel) -> None:
+        most = self.state.machine.device.attributes["max_shared_memory_per_block"]
+        self._kernels[function] = KernelState(kernel, max(0, most - kernel.static_shared_bytes))
+
+    def handle_of(self, kernel: Kernel) -> int:
+        """What stands for a kernel that the program has no function for."""
+        known = next((each for each, state in self._kernels.items() if state.kernel is kernel), None)
+        if known is not None:
+            return known
+        handle = next(self.handles)
+        self._register(handle, kernel)
+        return handle
 
     def register_variable(self, module: int, host: int, name: int) -> None:
         found = self.modules[module].globals.get(_string(name))
         if found is not None:
             self.symbols[host] = found
-            self.state.add(Block(*found, _string(name), []), "variable")
+            self.add_variable(_string(name), found)
+
+    def add_variable(self, name: str, found: tuple[int, int]) -> None:
+        """Copies may name a variable's memory, (address, bytes)."""
+        self.state.add(Block(*found, name, []), "variable")
 
     def register_managed(self, module: int, pointer: int, name: int) -> None:
         """`pointer`: where the program looks up the address of its __managed__ variable."""
@@ -167,6 +185,10 @@ class KernelCalls:
         """A launch that the device refuses."""
         self.state.note("launch_failed", detail=error.status.cuda_name, reason=error.reason, empty=empty)
         raise CudaError(error.status, error.reason, noted=True)
+
+    def kernel(self, function: int) -> Kernel:
+        """Raises CudaError where this is none."""
+        return self._kernel(function).kernel
 
     def _kernel(self, function: int) -> KernelState:
         if function not in self._kernels:
