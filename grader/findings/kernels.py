@@ -185,7 +185,11 @@ def _never_written(finding: Finding) -> str:
     if finding.allocated is None:
         return what
     call, place = finding.allocated
-    return f"{what} since {call}{in_line(place)}"
+    what = f"{what} since {call}{in_line(place)}"
+    if finding.hollow is None:
+        return what
+    copy, copied = finding.hollow
+    return f"{what}: {copy}{in_line(copied)} brings what nobody had written on the host"
 
 
 def _race(finding: Finding) -> str:

@@ -39,6 +39,8 @@ class Block(msgspec.Struct):
     frames: Frames
     freed: Frames | None = None
     """Where it was given back."""
+    hollow: tuple[str, Frames] | None = None
+    """The last copy to it of memory of the host's that nobody had written."""
 
 
 class Loaded(msgspec.Struct, tag="loaded"):

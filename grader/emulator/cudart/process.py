@@ -230,22 +230,31 @@ class _Listener:
         if block is None or place is None:
             return replace(finding, array=self._array(block))
         array = self._array(block)
-        made = replace(place, file=GIVEN) if place.file == self._name else place
-        finding = replace(finding, array=array, allocated=(block.call, made))
+        copied = self._place(block.hollow[1]) if block.hollow else None
+        finding = replace(
+            finding,
+            array=array,
+            allocated=(block.call, self._given(place)),
+            hollow=(block.hollow[0], self._given(copied)) if block.hollow and copied else None,
+        )
         each = self._source.element_bytes(array, place) if array else None
         offset = (finding.address or 0) - base
         if not each or offset % each or nbytes % each:
             return finding
         return replace(finding, element=offset // each, shape=(nbytes // each,))
 
+    def _given(self, place: Place) -> Place:
+        return replace(place, file=GIVEN) if place.file == self._name else place
+
     def _with_files(self, finding: Finding) -> Finding:
         """Where not all lines of a finding are in the program's own file, that has its name, too."""
-        other, phase, allocated = finding.other, finding.phase, finding.allocated
+        other, phase, allocated, hollow = finding.other, finding.phase, finding.allocated, finding.hollow
         places = [
             finding.place,
             other and other.place,
             phase and phase.initialised,
             allocated and allocated[1],
+            hollow and hollow[1],
         ]
         if all(at.file == GIVEN for place in places if place for at in place.stack()):
             return finding
@@ -255,6 +264,7 @@ class _Listener:
             other=other and replace(other, place=other.place.naming(self._name)),
             phase=phase and replace(phase, initialised=phase.initialised.naming(self._name)),
             allocated=allocated and (allocated[0], allocated[1].naming(self._name)),
+            hollow=hollow and (hollow[0], hollow[1].naming(self._name)),
         )
 
     def _use_after_free(self, event: Launched) -> list[HostFinding]:

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <fatbinary_section.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -187,6 +188,15 @@ void *noted(void *p, std::size_t n) {
     return p;
 }
 
+// What a block holds that nobody has written: where a copy takes it to the device, it counts as unwritten there, too
+// (UNWRITTEN of calls/memory.py). Larger blocks are left alone: to fill them would take the memory that they may never
+// need.
+void *unwritten(void *p, std::size_t n) {
+    if (p && n <= std::size_t(64) << 20)
+        std::fill_n(static_cast<unsigned *>(p), n / sizeof(unsigned), 0x7fd5b9e1u);
+    return noted(p, n);
+}
+
 void *gone(void *p) {
     const std::lock_guard<std::mutex> held(blocks_lock);
     blocks.erase(reinterpret_cast<Word>(p));
@@ -197,19 +207,19 @@ void *gone(void *p) {
 
 // The program's own calls of malloc and the like come by here: the linker's --wrap.
 extern "C" {
-void *__wrap_malloc(std::size_t n) { return noted(std::malloc(n), n); }
+void *__wrap_malloc(std::size_t n) { return unwritten(std::malloc(n), n); }
 void *__wrap_calloc(std::size_t n, std::size_t each) { return noted(std::calloc(n, each), n * each); }
 void *__wrap_realloc(void *p, std::size_t n) { return noted(std::realloc(gone(p), n), n); }
-void *__wrap_aligned_alloc(std::size_t a, std::size_t n) { return noted(aligned_alloc(a, n), n); }
+void *__wrap_aligned_alloc(std::size_t a, std::size_t n) { return unwritten(aligned_alloc(a, n), n); }
 int __wrap_posix_memalign(void **p, std::size_t a, std::size_t n) {
     const int status = posix_memalign(p, a, n);
     if (!status)
-        noted(*p, n);
+        unwritten(*p, n);
     return status;
 }
 void __wrap_free(void *p) { std::free(gone(p)); }
-void *__wrap__Znwm(std::size_t n) { return noted(::operator new(n), n); }
-void *__wrap__Znam(std::size_t n) { return noted(::operator new[](n), n); }
+void *__wrap__Znwm(std::size_t n) { return unwritten(::operator new(n), n); }
+void *__wrap__Znam(std::size_t n) { return unwritten(::operator new[](n), n); }
 void __wrap__ZdlPv(void *p) { ::operator delete(gone(p)); }
 void __wrap__ZdaPv(void *p) { ::operator delete[](gone(p)); }
 void __wrap__ZdlPvm(void *p, std::size_t) { ::operator delete(gone(p)); }

@@ -126,6 +126,12 @@ class Written:
         if tail:
             self._marks[end] |= tail
 
+    def unmark(self, address: int, words: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
+        """Those of the words from `address` on are not written any more."""
+        first = (address - GLOBAL_BASE) // WORD
+        bits = np.packbits(np.concatenate([np.zeros(first % WORDS, bool), words]), bitorder="little")
+        self._marks[first // WORDS : first // WORDS + len(bits)] &= ~bits
+
     def any(self, address: int, nbytes: int) -> bool:
         """Whether any of these bytes may have been written."""
         first, last = _words(address, nbytes)
@@ -272,6 +278,11 @@ class Memory:
     def never_written(self, address: int, nbytes: int) -> bool:
         """Whether nobody has written any of these bytes, which have to lie within one allocation."""
         return self._around(address, nbytes) in self._unset and not self._written.any(address, nbytes)
+
+    def unwrite(self, address: int, words: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
+        """Those of the words from `address` on count as never written, where that matters."""
+        if self._around(address, WORD * len(words)) in self._unset:
+            self._written.unmark(address, words)
 
     # -- contents ---------------------------------------------------------------------------------------------
     def view(self, address: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:

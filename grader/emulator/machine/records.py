@@ -207,6 +207,8 @@ class Finding:
     same array, before it and behind it."""
     allocated: tuple[str, Place] | None = None
     """The call that made the allocation, and where, where somebody knows it."""
+    hollow: tuple[str, Place] | None = None
+    """The copy to it of what nobody had written on the host, either, and where."""
     returned: int | None = None
     """The line of a `return` by which threads of the block have left that are missing here, where somebody knows it."""
     accumulates: bool = False

@@ -43,6 +43,9 @@ __global__ void lock(int *mutex, int *sum) {
 __global__ void wide(int4 *y, const int4 *x) {
     y[threadIdx.x] = x[threadIdx.x];  // BUG wide
 }
+__global__ void hollow(int *y) {
+    y[threadIdx.x] += 1;  // BUG hollow
+}
 __global__ void bytewise(char *y, const char *x) {
     y[threadIdx.x] = x[threadIdx.x];  // BUG bytewise
 }
@@ -114,6 +117,15 @@ void kernels() {
     wide<<<1, n / 4>>>((int4 *)d_y, (int4 *)d_z);
     CHECK(cudaFreeAsync(d_z, 0));
 
+    int *raw = static_cast<int *>(malloc(bytes));
+    for (int i = 0; i < (cured ? n : 10); i++)
+        raw[i] = i;
+    CHECK(cudaMalloc(&d_z, bytes));
+    CHECK(cudaMemcpy(d_z, raw, bytes, cudaMemcpyHostToDevice));
+    hollow<<<1, n>>>(d_z);
+    CHECK(cudaFree(d_z));
+    free(raw);
+
     CHECK(cudaMalloc(&d_z, bytes));
     set(d_z);
     bytewise<<<1, n>>>((char *)d_y, (char *)d_z);
@@ -138,6 +150,13 @@ void not_wrong() {
     CHECK(cudaMalloc(&d_z, sizeof(int)));
     exchange<<<1, 1>>>(d_z);
     CHECK(cudaFree(d_z));
+    int *results = new int[n];
+    CHECK(cudaMalloc(&d_z, bytes));
+    CHECK(cudaMemcpy(d_z, results, bytes, cudaMemcpyHostToDevice));
+    fill<<<1, n>>>(d_z);
+    CHECK(cudaMemcpy(results, d_z, bytes, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(d_z));
+    delete[] results;
     CHECK(cudaMallocPitch(&d_z, &pitch, 9 * sizeof(int), 8));
     CHECK(cudaMallocPitch(&d_w, &pitch, 9 * sizeof(int), 8));
     CHECK(cudaMemcpy2D(d_z, pitch, host, 36, 36, 8, cudaMemcpyHostToDevice));

@@ -26,7 +26,7 @@ def test_each_is_told_once_where_it_is_read_first(program: CompiledProgram) -> N
         for line, text in enumerate(PROGRAM.read_text().splitlines(), 1)
         if (found := re.search(r"// BUG (\w+)$", text))
     }
-    assert len(lines) == 11
+    assert len(lines) == 12
     outcome = program.run([])
     found = [(finding, record) for record, _ in outcome.launches for finding in record.findings]
     assert {finding.kind for finding, _ in found} == {"uninitialised_global"}
@@ -36,7 +36,7 @@ def test_each_is_told_once_where_it_is_read_first(program: CompiledProgram) -> N
     ]
     by_kernel = {record.kernel: finding for finding, record in found}
     counts = {"count": 1, "histogram": 10, "tail": 100, "halo": 1, "broadcast": 1, "lock": 1, "wide": 250,
-              "bytewise": 250}  # fmt: skip
+              "bytewise": 250, "hollow": 990}  # fmt: skip
     assert {name: finding.count for name, finding in by_kernel.items()} == {
         name: counts.get(name, 1000) for name in lines
     }
@@ -46,6 +46,11 @@ def test_each_is_told_once_where_it_is_read_first(program: CompiledProgram) -> N
     assert re.fullmatch(
         r"thread \(0, 0, 0\) reads what nobody has written in `d_z`\[0\] since cudaMallocAsync in line \d+",
         kernels.message(by_kernel["wide"]),
+    )
+    assert re.fullmatch(
+        r"thread \(10, 0, 0\) reads what nobody has written in `d_z`\[10\] since cudaMalloc in line \d+: "
+        r"cudaMemcpy in line \d+ brings what nobody had written on the host",
+        kernels.message(by_kernel["hollow"]),
     )
     (copied,) = outcome.findings
     assert copied.place is not None

@@ -22,6 +22,8 @@ _NAMES = {
 _TYPES = {"device": 2, "variable": 2, "managed": 3, "managed variable": 3, "pinned": 1, "registered": 1}
 """Kind of an allocation → cudaMemoryType; 0 is memory that the runtime does not know."""
 _PITCH = 512
+UNWRITTEN = 0x7FD5B9E1
+"""A word of malloc's that nobody has written (runtime.cpp)."""
 Side = Literal["destination", "source"]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -252,7 +254,10 @@ class MemoryCalls:
         self._note_never_written(ends, pitch, rows)
         work = self.waiting.work(DEFAULT if stream is None else stream)
         for row, nbytes in enumerate(rows):
-            self._written(ends[0], row * to_pitch, nbytes)[:] = self._read(ends[1], row * pitch, nbytes)
+            held = self._read(ends[1], row * pitch, nbytes)
+            self._written(ends[0], row * to_pitch, nbytes)[:] = held
+            if ends[0].on_device and _of_host(ends[1]):
+                self._leave_unwritten(ends[0], row * to_pitch, held)
         for end, step in zip(ends, (to_pitch, pitch), strict=True):
             writes = end.side == "destination"
             self.waiting.uses.rows(end.allocation, end.address, step, width, height, work, writes=writes)
@@ -262,6 +267,13 @@ class MemoryCalls:
             return
         for end, nbytes, protection in zip(ends, extents, (PROT_NONE, PROT_READ), strict=True):
             self._guard(end, nbytes, protection, work)
+
+    def _leave_unwritten(self, to: End, offset: int, held: Bytes) -> None:
+        """What nobody has written on the host counts as written by nobody on the device, if a kernel reads it."""
+        address, words = to.address + offset, held[: held.size // 4 * 4].view(np.uint32) == UNWRITTEN
+        if address % 4 == 0 and to.allocation is not None and words.any():
+            self.state.memory.unwrite(address, words)
+            to.allocation.block.hollow = (self.state.call.name, self.state.call.frames)
 
     def _written(self, end: End, offset: int, nbytes: int) -> Bytes:
         """Bytes that are about to be written."""
