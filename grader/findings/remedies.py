@@ -19,6 +19,10 @@ REACH_BARRIERS = (
     "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and do not return before "
     "it."
 )
+_COME_BY = (
+    "The number of threads at a named barrier, bar.sync or bar.arrive, is that of all who come by it, in whole warps: "
+    "correct the number, or let the others come by as well."
+)
 _COOPERATIVE = (
     "Blocks of a plain launch may run one after the other, so none can wait for all others. Launch the kernel with "
     "cudaLaunchCooperativeKernel, or with `cooperative = true` in a launch block: it then has no more blocks than the "
@@ -218,7 +222,8 @@ def remedy(finding: Finding) -> str:
         return _NAME_IT
     if finding.kind == "uninitialised_shared" and len(finding.shape or ()) > 1:
         return _TILE.format(array=finding.array) + _INITIALISE
-    return _REMEDIES[finding.kind]
+    named = finding.arrivals is not None and finding.arrivals.number
+    return _COME_BY if named else _REMEDIES[finding.kind]
 
 
 def _remedy_of_cluster(finding: Finding) -> str:

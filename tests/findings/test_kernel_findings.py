@@ -432,6 +432,9 @@ def test_what_blocks_of_a_cluster_do_to_each_other() -> None:
         "block (0, 0, 0) deadlocked at the barrier of its cluster: 32 of 64 threads"
     )
     assert "cluster" in remedy(apart)
+    named = Finding("barrier", at(7), 1, FIRST, arrivals=Arrivals(1, 128, 256))
+    assert "named barrier" in remedy(named)
+    assert "__syncthreads()" in remedy(replace(named, arrivals=Arrivals(0, 128, 256)))
 
 
 def test_what_warps_and_blocks_do_together() -> None:
