@@ -36,11 +36,21 @@ _ALLOCATIONS = {
     "cudaMallocAsync": "allocates",
     "cudaMallocFromPoolAsync": "allocates",
     "cudaFreeAsync": "frees",
+    "cudaFree": "frees",
 }
 """What calls do to memory that nothing else does."""
 _BESIDE_DEFAULT = (
     "A stream made with cudaStreamNonBlocking does not wait for the default stream, nor that for it: call "
     "cudaStreamSynchronize in between, for the stream of the first, or put both into one stream."
+)
+_ONE_STREAM = (
+    "A kernel that is launched with cudaLaunchAttributeProgrammaticStreamSerialization may begin, and even end, while "
+    "the one before it still runs: call cudaGridDependencySynchronize() in it, in front of its first access to what "
+    "others write or read."
+)
+_FREE_WAITS_FOR_NOTHING = (
+    "With memory of cudaMallocAsync, cudaFree waits for nothing: call cudaStreamSynchronize first, or free it with "
+    "cudaFreeAsync in the stream that used it last."
 )
 _FREES = {
     "cudaHostAlloc": "cudaFreeHost", "cudaMallocHost": "cudaFreeHost", "cuMemAlloc": "cuMemFree",
@@ -74,6 +84,10 @@ def remedy(finding: HostFinding) -> str:
         if finding.array and finding.nbytes in (4 * finding.room, 8 * finding.room):
             return f"Allocate `{finding.array}` in bytes as well: the number of elements times sizeof of one."
         return "Copy no more bytes than both sides have: the number of elements times sizeof of one."
+    if finding.kind == "unordered" and finding.call == "cudaFree":
+        return _FREE_WAITS_FOR_NOTHING
+    if finding.kind == "unordered" and finding.one_stream:
+        return _ONE_STREAM
     if finding.kind == "unordered" and finding.beside_default:
         return _BESIDE_DEFAULT
     if finding.kind == "launch_failed" and finding.empty:

@@ -108,6 +108,14 @@ def test_a_remedy_mends_the_cause(finding: HostFinding, said: str) -> None:
     assert said in host.remedy(finding)
 
 
+def test_without_an_order_the_remedy_goes_by_what_gives_none() -> None:
+    early = HostFinding("unordered", AT, "cudaLaunchKernelExC", other=BEFORE, one_stream=True)
+    assert "cudaGridDependencySynchronize()" in host.remedy(early)
+    freed = HostFinding("unordered", AT, "cudaFree", other=BEFORE, array="d_x", writes=True)
+    assert host.message(freed).startswith("cudaFree frees `d_x`, which")
+    assert "cudaFreeAsync" in host.remedy(freed)
+
+
 def test_beside_the_default_stream_the_remedy_is_another() -> None:
     pair = [
         HostFinding("unordered", AT, "cudaMemcpy", other=BEFORE, beside_default=beside)

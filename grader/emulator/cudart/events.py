@@ -78,6 +78,7 @@ class Noted(msgspec.Struct, tag="note"):
     first: int = 0
     last: int = 0
     beside_default: bool = False
+    one_stream: bool = False
 
 
 class Crashed(msgspec.Struct, tag="crash"):
@@ -170,6 +171,8 @@ class HostFinding:
     """Of two accesses without an order: the first byte that both touch, and the one behind the last."""
     beside_default: bool = False
     """One of the two is in the default stream."""
+    one_stream: bool = False
+    """Both are in one stream: the second is a kernel that may begin before the first has ended."""
     count: int = 1
 
 

@@ -204,7 +204,7 @@ class _Listener:
                 note.kind, place, note.call, error=note.detail, reason=note.reason, array=self._array(note.block),
                 nbytes=note.nbytes, room=note.room, side=note.side, other_call=note.other_call,
                 other=self._place(note.other), writes=note.writes, empty=note.empty, other_writes=note.other_writes,
-                first=note.first, last=note.last, beside_default=note.beside_default,
+                first=note.first, last=note.last, beside_default=note.beside_default, one_stream=note.one_stream,
             )
         ]  # fmt: skip
 

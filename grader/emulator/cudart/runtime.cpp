@@ -746,8 +746,9 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *f,
                     0,
                     0,
                     0,
+                    0,
                     0};
-    Word *cluster = words + 10, *cooperative = words + 13, *unknown = words + 14;
+    Word *cluster = words + 10, *cooperative = words + 13, *unknown = words + 14, *early = words + 15;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const cudaLaunchAttribute &attribute = config->attrs[i];
         switch (attribute.id) {
@@ -759,10 +760,12 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *f,
         case cudaLaunchAttributeCooperative:
             *cooperative = attribute.val.cooperative;
             break;
+        case cudaLaunchAttributeProgrammaticStreamSerialization:
+            *early = attribute.val.programmaticStreamSerializationAllowed;
+            break;
         case cudaLaunchAttributeIgnore:
         case cudaLaunchAttributeAccessPolicyWindow:
         case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-        case cudaLaunchAttributeProgrammaticStreamSerialization:
         case cudaLaunchAttributePriority:
             break; // changes no result
         default:

@@ -9,9 +9,11 @@ import numpy as np
 from grader.emulator.cudart.state import Allocation, Call, State
 from grader.emulator.machine.tracing.extents import Extents
 from grader.emulator.streams.accesses import Access, Accesses, Bytes
-from grader.emulator.streams.clocks import Clocks
+from grader.emulator.streams.clocks import Clock, Clocks
 
 DEFAULT, PER_THREAD = 0, 2
+HOST = -1
+"""In place of a stream, for what a call does at once."""
 MOST = 1000
 """So many uses of an allocation are kept."""
 
@@ -50,33 +52,34 @@ class Uses:
             return
         firsts = first - allocation.base + pitch * np.arange(height if pitch > width else 1, dtype=np.int64)
         length = width if pitch > width else width * height
-        self._add(
-            allocation, Bytes.of(np.stack([firsts, firsts + length], axis=1)), work, writes, atomic=False
-        )
+        where = Bytes.of(np.stack([firsts, firsts + length], axis=1))
+        self._add(allocation, where, work, self._clocks.of(work.stream), writes, atomic=False)
 
     def whole(self, allocation: Allocation | None, work: Work) -> None:
         """An allocation is made or given back by a piece of work."""
         if allocation is not None:
             self.rows(allocation, allocation.base, allocation.nbytes, allocation.nbytes, 1, work, writes=True)
 
-    def launch(self, extents: Extents, work: Work) -> None:
-        """A kernel has read and written this."""
+    def launch(self, extents: Extents, work: Work, behind: Clock[int]) -> None:
+        """A kernel that comes behind all that a clock knows has read and written this."""
         for each in extents.found:
             allocation = self._state.allocation(int(each.parts[0, 0]))
             if allocation is not None:
                 atomic = each.action == "atomic" or (each.action == "read" and extents.strong_loads)
                 where = Bytes.of(each.parts - allocation.base, each.grain)
-                self._add(allocation, where, work, each.action != "read", atomic)
+                self._add(allocation, where, work, behind, each.action != "read", atomic)
 
     def forget(self, allocation: Allocation) -> None:
         self._accesses.pop(allocation.base, None)
 
-    def _add(self, allocation: Allocation, where: Bytes, work: Work, writes: bool, atomic: bool) -> None:
+    def _add(
+        self, allocation: Allocation, where: Bytes, work: Work, behind: Clock[int], writes: bool, atomic: bool
+    ) -> None:
         if self._deed.call is not self._state.call:
             self._deed = _Deed(self._state.call, work.stream)
         new = Access(where, writes, work.stream, work.number, self._deed, atomic)
         accesses = self._accesses.setdefault(allocation.base, Accesses(MOST))
-        met = accesses.add(new, self._clocks.of(work.stream), self._clocks.host)
+        met = accesses.add(new, behind, self._clocks.host)
         if met is None:
             return
         old, common = met
@@ -87,8 +90,9 @@ class Uses:
         if alike in self._told:
             return
         self._told.add(alike)
+        streams = {old.deed.stream, work.stream}
         self._state.note(
             "unordered", block=allocation.block, other_call=old.deed.call.name, other=old.deed.call.frames,
             writes=writes, other_writes=old.writes, first=common.first, last=common.last, nbytes=common.nbytes,
-            beside_default=DEFAULT in (old.deed.stream, work.stream),
+            beside_default=DEFAULT in streams and len(streams - {HOST}) > 1, one_stream=len(streams) == 1,
         )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.emulator.cudart.events import Block
 from grader.emulator.cudart.state import Allocation, Call, State
-from grader.emulator.cudart.uses import DEFAULT, PER_THREAD, Uses, Work
+from grader.emulator.cudart.uses import DEFAULT, HOST, PER_THREAD, Uses, Work
 from grader.emulator.streams.clocks import Clock, Clocks, join
 
 PROT_NONE, PROT_READ, PROT_BOTH = 0, 1, 3
@@ -43,6 +43,8 @@ class Waiting:
         self.nodes = set[int]()
         """Threads of graphs' nodes, which come behind what they depend on, and not behind the host's waiting."""
         self._pending: dict[int, Pending] = {}
+        self._kernels: dict[int, Clock[int]] = {}
+        """The clocks of streams right behind the last kernel of each."""
         state.on_free = self.release_all_of
 
     def enqueue(self, stream: int) -> Clock[int]:
@@ -57,6 +59,25 @@ class Waiting:
         """A new piece of work in a stream."""
         self.uses.several |= stream == PER_THREAD
         return Work(_named(stream), self.clocks.step(_named(stream), self.enqueue(stream)))
+
+    def at_once(self) -> Work:
+        """A piece of work of the host's own: behind all that the host has waited for, and nothing else."""
+        clock = self.clocks.of(HOST)
+        join(clock, self.clocks.host)
+        return Work(HOST, self.clocks.step(HOST, clock))
+
+    def kernel(self, stream: int, *, early: bool) -> tuple[Work, Clock[int]]:
+        """A kernel in a stream, and the clock of what comes before it though it waits for nothing itself: where it
+        begins early, not the kernel right before it, unless the host has waited for that."""
+        self.uses.several |= early
+        before = dict(self.enqueue(stream))
+        work = self.work(stream)
+        clock, last = self.clocks.of(work.stream), work.number - 1
+        right_behind = (
+            before == self._kernels.get(work.stream) and self.clocks.host.get(work.stream, 0) < last
+        )
+        self._kernels[work.stream] = dict(clock)
+        return work, before | {work.stream: last - 1} if early and right_behind else clock
 
     def new_stream(self, stream: int, *, blocking: bool) -> None:
         """A stream that waits for the default stream, and it for that, or does not."""

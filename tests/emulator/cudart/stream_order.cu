@@ -24,6 +24,13 @@ __global__ void consume(int *x, volatile int *flag) {
     x[0] += 1;
 }
 
+template <bool WAITS>
+__global__ void add_early(int *y, const int *x) {
+    if (WAITS)
+        cudaGridDependencySynchronize();
+    y[threadIdx.x] += x[threadIdx.x];
+}
+
 // The cure: what follows in `later` waits for what is in `earlier`.
 void order(cudaStream_t earlier, cudaStream_t later) {
     if (!cured)
@@ -176,6 +183,30 @@ void a_graph_beside_a_stream() {
     add<<<1, n, 0, two>>>(d_y, d_x);  // BUG launched
 }
 
+// A launch that need not wait for the kernel before it: its kernel has to.
+void launch_early(cudaStream_t stream, bool waits) {
+    cudaLaunchAttribute early;
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {dim3(1), dim3(n), 0, stream, &early, 1};
+    CHECK(cudaLaunchKernelEx(&config, waits ? add_early<true> : add_early<false>, d_y, (const int *)d_x));  // BUG early
+}
+
+void early() {
+    fill<<<1, n, 0, one>>>(d_x, 1);  // FIRST early
+    launch_early(one, cured);
+}
+
+// Of memory that is ordered by streams, cudaFree waits for nothing.
+void freed_at_once() {
+    int *d_z;
+    CHECK(cudaMallocAsync(&d_z, bytes, one));
+    fill<<<1, n, 0, one>>>(d_z, 1);  // FIRST at_once
+    if (cured)
+        CHECK(cudaStreamSynchronize(one));
+    CHECK(cudaFree(d_z));  // BUG at_once
+}
+
 // -- in order, or in need of none -----------------------------------------------------------------------------
 
 void by_the_default_stream() {
@@ -235,6 +266,22 @@ void by_a_flag() {
     consume<<<1, 1, 0, two>>>(d_x, d_y);
 }
 
+// Only the kernel right before it a launch may overtake, and not behind a wait of the host.
+void early_behind_others() {
+    fill<<<1, n, 0, one>>>(d_x, 1);
+    CHECK(cudaStreamSynchronize(one));
+    launch_early(one, false);
+    CHECK(cudaDeviceSynchronize());
+    fill<<<1, n, 0, two>>>(d_x, 2);
+    CHECK(cudaMemsetAsync(d_x, 0, 4, two));
+    launch_early(two, false);
+    CHECK(cudaDeviceSynchronize());
+    fill<<<1, n, 0, one>>>(d_x, 3);
+    count<<<1, 1>>>(d_y);
+    launch_early(one, false);
+    fill<<<1, n, 0, one>>>(d_x, 4);
+}
+
 int main(int argc, char **) {
     cured = argc > 1;
     CHECK(cudaMalloc(&d_x, bytes));
@@ -249,8 +296,8 @@ int main(int argc, char **) {
         kernel_kernel, kernel_copy, copy_kernel, memset_kernel, copy_copy, default_beside_non_blocking,
         non_blocking_behind_memset, per_thread, recorded_too_early, copies_by_way_of_the_host, overlapping_rows, colours,
         allocated_in_another_stream, freed_in_another_stream, branches_of_a_capture, nodes_of_a_graph,
-        a_graph_beside_a_stream, by_the_default_stream, each_its_part, both_read, from_pageable_memory,
-        by_an_event_that_is_used_again, by_a_stream_that_is_gone, by_a_flag,
+        a_graph_beside_a_stream, early, freed_at_once, early_behind_others, by_the_default_stream, each_its_part,
+        both_read, from_pageable_memory, by_an_event_that_is_used_again, by_a_stream_that_is_gone, by_a_flag,
     };
     for (auto run : cases) {
         run();

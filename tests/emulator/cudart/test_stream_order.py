@@ -28,18 +28,19 @@ def marked(word: str) -> dict[str, str]:
 
 def test_what_nothing_orders_is_found_with_both_lines(program: CompiledProgram) -> None:
     firsts, seconds = marked("FIRST"), marked("BUG")
-    assert len(seconds) == 17
+    assert len(seconds) == 19
     outcome = program.run([])
     found = {(str(each.other), str(each.place)) for each in outcome.findings}
     assert found == {(firsts[name], seconds[name]) for name in seconds}
     assert {each.kind for each in outcome.findings} == {"unordered"}
     by_line = {str(each.place): each for each in outcome.findings}
-    arrays = {"pinned": "h_pinned", "allocated": "d_z", "freed": "d_z"}
+    arrays = {"pinned": "h_pinned", "allocated": "d_z", "freed": "d_z", "at_once": "d_z"}
     for name, place in seconds.items():
         assert by_line[place].array == arrays.get(name, "d_x")
     assert {name for name, place in seconds.items() if by_line[place].beside_default} == {
         "non_blocking", "memset",
     }  # fmt: skip
+    assert [name for name, place in seconds.items() if by_line[place].one_stream] == ["early"]
     half, rows, colours = (by_line[seconds[name]] for name in ("copy_copy", "rows", "colours"))
     assert (half.first, half.last, half.nbytes) == (2048, 4096, 2048)
     assert (rows.first, rows.last, rows.nbytes) == (64, 31 * 128 + 65, 32)

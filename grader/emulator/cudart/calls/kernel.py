@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -122,18 +123,18 @@ class KernelCalls:
 
     def cudaLaunchKernelExC(
         self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, arguments: int, shared: int,
-        stream: int, cx: int, cy: int, cz: int, cooperative: int, unknown: int,
+        stream: int, cx: int, cy: int, cz: int, cooperative: int, unknown: int, early: int,
     ) -> None:  # fmt: skip
         if unknown:
             raise NotEmulated(f"the launch attribute {unknown} (cudaLaunchAttributeID)")
         self._launch(
             function, (gx, gy, gz), (bx, by, bz), arguments, shared, stream, bool(cooperative),
-            (cx, cy, cz) if cx or cy or cz else None,
+            (cx, cy, cz) if cx or cy or cz else None, bool(early),
         )  # fmt: skip
 
     def _launch(
         self, function: int, grid: Shape, block: Shape, arguments: int, shared: int, stream: int,
-        cooperative: bool = False, cluster: Shape | None = None,
+        cooperative: bool = False, cluster: Shape | None = None, early: bool = False,
     ) -> None:  # fmt: skip
         self.streams.check(stream)
         found = self._kernel(function)
@@ -145,7 +146,7 @@ class KernelCalls:
             )
             self._failed(CudaError(Status.InvalidValue, reason))
         parameters = _packed(kernel, arguments)
-        work = self.waiting.work(stream)
+        work, before = self.waiting.kernel(stream, early=early)
         extents = Extents() if self.waiting.uses.several else None
         try:
             record = self.state.machine.launch(
@@ -161,7 +162,8 @@ class KernelCalls:
         self.state.impaired |= any(finding.kind != "uninitialised_global" for finding in record.findings)
         # What waits for other kernels has an order of its own.
         if extents is not None and not record.may_wait:
-            self.waiting.uses.launch(extents, work)
+            behind = self.waiting.clocks.of(work.stream) if _waits_for_kernels(kernel) else before
+            self.waiting.uses.launch(extents, work, behind)
         self._guard_arguments(kernel, parameters, work)
         if record.status != "completed":
             asserted = any(finding.kind == "assert" for finding in record.findings)
@@ -282,8 +284,18 @@ class KernelCalls:
 def _meets_host(kernel: Kernel) -> bool:
     """Whether a kernel that was launched has atomics, fences or other operations of system scope, by which it and the
     host may change the same memory at the same time."""
-    flows = [code.plan.flow for code in kernel.compiled.values()]
-    return any("sys" in inst.parts for flow in flows for block in flow.blocks for inst in block.instructions)
+    return any("sys" in opcode for opcode in _opcodes(kernel))
+
+
+def _waits_for_kernels(kernel: Kernel) -> bool:
+    """Whether a kernel that was launched has a cudaGridDependencySynchronize()."""
+    return ["griddepcontrol", "wait"] in _opcodes(kernel)
+
+
+def _opcodes(kernel: Kernel) -> Iterator[list[str]]:
+    """Of each instruction, in its parts."""
+    flows = (code.plan.flow for code in kernel.compiled.values())
+    return (inst.parts for flow in flows for block in flow.blocks for inst in block.instructions)
 
 
 def _architecture(kernel: Kernel) -> int:

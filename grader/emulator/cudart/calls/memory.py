@@ -21,6 +21,7 @@ _NAMES = {
 }  # fmt: skip
 _TYPES = {"device": 2, "variable": 2, "managed": 3, "managed variable": 3, "pinned": 1, "registered": 1}
 """Kind of an allocation → cudaMemoryType; 0 is memory that the runtime does not know."""
+_STREAM_ORDERED = ("cudaMallocAsync", "cudaMallocFromPoolAsync")
 _PITCH = 512
 UNWRITTEN = 0x7FD5B9E1
 """A word of malloc's that nobody has written (runtime.cpp)."""
@@ -103,7 +104,10 @@ class MemoryCalls:
         self.state.forget(found)
 
     def cudaFree(self, address: int) -> None:
-        self.free(address, ("device", "managed"))
+        """Waits for the device, but not with memory of cudaMallocAsync."""
+        found = self.state.allocation(address)
+        ordered = found is not None and found.block.call in _STREAM_ORDERED
+        self.free(address, ("device", "managed"), self.waiting.at_once() if ordered else None)
 
     def cudaFreeAsync(self, address: int, stream: int) -> None:
         """The memory is there for what comes before this in the stream; nothing is waited for."""
