@@ -51,6 +51,10 @@ _WIDE = (
     "A pointer to {size} bytes counts {many} elements at a time, and the index, `{formed}`, is multiplied by {many} "
     "before: once is enough."
 )
+_FIRST_OF_SEVERAL = (
+    "The condition in line {line} looks at the first element alone, and the access takes {many}: `{index} + {last} "
+    "{sign}`, and what is left behind them is taken one by one."
+)
 _HOST_POINTER = (
     "Pass the kernel a pointer that cudaMalloc has given, and copy to it with cudaMemcpy: what malloc, new or a "
     "std::vector give lies in the host's memory."
@@ -134,10 +138,9 @@ def _of_text(finding: Finding, text: Text) -> str:
         compared = _BYTES_COMPARED if size[1] in _TYPES else _SIZE_OF_POINTER
         return compared.format(line=finding.guarded)
     many = _elements_at_a_time(finding)
-    addressed = re.search(r"&\s*\w+\s*\[", text.line)  # the index of an element, whose address is cast
     if (
         many > 1
-        and not addressed
+        and text.pointee == finding.size
         and re.search(rf"(?<!\w){many}\s*\*|\*\s*{many}\b", f"{text.index} {text.formed}")
     ):
         return _WIDE.format(size=finding.size, many=many, formed=text.formed.strip() or text.index)
@@ -203,6 +206,10 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         re.match(r"(?:>=\s*0|>\s*-\s*1)\b", sign) for sign in _SIGNS.findall(text.condition)
     ):
         return _ONLY_BELOW.format(line=line, index=index)
+    many = _elements_at_a_time(finding)
+    sign = re.search(rf"(?<![\w+*/.-])\s*{re.escape(index)}\s*((?:<|>=)\s*\w+)", text.condition)
+    if many > 1 and sign and text.pointee * many == finding.size:
+        return _FIRST_OF_SEVERAL.format(line=line, many=many, index=index, last=many - 1, sign=sign[1])
     last = finding.element == elements
     lenient = (
         _LAST if "<=" in text.condition else _MORE if re.search(r"[^->]>(?![=>])", text.condition) else ""

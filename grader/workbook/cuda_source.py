@@ -54,6 +54,8 @@ _FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
 _LONGEST = 1000  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
 _MOST_NAMES = 8  # of a line, that are followed: as well
+_POINTER = r"\b(\w+)\s*(?:const\s*)?\*\s*(?:const\s+|__restrict__\s+)*"
+_CAST_TO = r"[(<]\s*(?:const\s+)?(\w+)\s*(?:const\s*)?\*\s*(?:\)\s*{0}\b(?!\s*\[)|>\s*\(\s*{0}\s*\))"
 _PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
 _ADDITION = re.compile(rf"{_PLACE}(?:(?:[-+*|&^]|<<|>>)=(?!=)|\+\+|--)|(?:\+\+|--)\s*{_PLACE}")
 
@@ -174,6 +176,24 @@ def _added_to(text: str, array: str) -> set[str]:
         for found in re.finditer(rf"(?<![\w.\[]){re.escape(array)}\s*\+(?![+=]){_TERM}", text)
         if array
     }
+
+
+def pointee(source: str, line: int, array: str) -> int:
+    """Bytes of what the pointer points to that a line indexes, or adds to, of an array: 4 in `(float4*)(a + i)`, 16 in
+    `((float4*)a)[i]` and of a `float4* p` that was set to `a`. 0 where that is not to be seen."""
+    text, name = statement(source, line), re.escape(array)
+    if not array:
+        return 0
+    if cast := re.search(_CAST_TO.format(name), text):
+        return bytes_of(cast[1])
+    above = plain(source).splitlines()[:line]
+    if re.search(rf"\b{name}\s*[\[+]", text):
+        declared = rf"{_POINTER}{name}\b"
+    else:
+        named = "|".join(dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b(?=\s*[\[+])", text)[:_MOST_NAMES]))
+        declared = rf"{_POINTER}(?:{named})\s*=[^;]*\b{name}\b"
+    kinds = (re.findall(declared, each[:_LONGEST]) for each in reversed(above))
+    return next(filter(None, (bytes_of(kind) for found in kinds for kind in found)), 0)
 
 
 def of_signed_char(source: str, index: str) -> bool:

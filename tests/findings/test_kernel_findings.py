@@ -148,14 +148,20 @@ LETS = "The condition in line 6 lets "
         (
             160,
             16,
-            Text("((float4*)B)[i]", "i", "4 * t", "if (i + 3 < n)"),
+            Text("((float4*)B)[i]", "i", "4 * t", "if (i + 3 < n)", pointee=16),
             "counts 4 elements.*`4 \\* t`.*once is",
         ),
         (
             160,
             16,
-            Text("*(float4*)&B[i]", "i", "4 * t", "if (i < n)"),
-            f"{LETS}this thread pass: .*array\\?$",
+            Text("*(float4*)&B[i]", "i", "4 * t", "if (i < n)", pointee=4),
+            "line 6 looks at the first element alone.* takes 4: `i \\+ 3 < n`",
+        ),
+        (
+            130,
+            16,
+            Text("*(float4*)(B + i)", "i", "4 * t", "if (i >= n) return;", pointee=4),
+            "`i \\+ 3 >= n`",
         ),
         (132, 16, Text("((float4*)B)[i]", "i", "t", "if (i < n)"), f"{LETS}this thread pass"),
         (140, 4, Text("*p = 0;", "i * sizeof(float)", "", "if (i < n)"), "leave `sizeof` out"),

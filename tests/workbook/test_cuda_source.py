@@ -16,6 +16,7 @@ from grader.workbook.cuda_source import (
     indexed_alike,
     of_signed_char,
     one_suffices,
+    pointee,
     shared_arrays,
 )
 
@@ -139,6 +140,24 @@ def test_an_index_that_is_a_signed_char(declared: str, index: str, signed: bool)
 )
 def test_the_index_of_an_array_may_be_added_to_a_pointer(text: str, found: tuple[str, str]) -> None:
     assert index_of(text, 2, "B") == found
+
+
+@pytest.mark.parametrize(
+    ("line", "nbytes"),
+    [
+        ("v = *reinterpret_cast<const float4*>(B + i);", 4),
+        ("v = reinterpret_cast<const float4*>(B)[i];", 16),
+        ("v = ((float4*)B)[i];", 16),
+        ("v = *((const float4 *)B + i);", 16),
+        ("v = *(float4*)&B[i];", 4),
+        ("v = *(float4*)(B + i);", 4),
+        ("v = p[x * i];", 8),
+        ("v = *q;", 0),
+    ],
+)
+def test_what_is_indexed_points_to_elements_or_to_vectors(line: str, nbytes: int) -> None:
+    text = f"void k(const float* __restrict__ B, int x)\nconst float2* p = (const float2*)B;\n{line}"
+    assert pointee(text, 3, "B") == nbytes
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,8 @@ class Text:
     """The line of the condition that it stands behind."""
     signed_char: bool = False
     """The index is a char, which is signed."""
+    pointee: int = 0
+    """Bytes of what the pointer points to that is indexed, or added to, there; 0 where that is not to be seen."""
     dynamic: bool = True
     """There may be arrays in shared memory whose size the launch gives."""
 

@@ -26,6 +26,7 @@ from grader.workbook.cuda_source import (
     indexed_alike,
     of_signed_char,
     one_suffices,
+    pointee,
     shared_arrays,
     statement,
 )
@@ -86,7 +87,8 @@ def located(
             lines = [statement(source, number or 0) for number in (line, condition)]
             signed = any(of_signed_char(source, each) for each in (index, formed))
             dynamic = "extern __shared__" in source
-            text = Text(lines[0], index, formed, lines[1], signed, dynamic) if source else None
+            pointed = pointee(source, line, finding.array or "")
+            text = Text(lines[0], index, formed, lines[1], signed, pointed, dynamic) if source else None
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
         if finding.space == "shared":
