@@ -57,6 +57,10 @@ _NARROW = re.compile(
     r"\b(?P<kind>float|half|short|char)\s+(?P<name>\w+)\s*=(?=[^;]{0,100}\b(?:block|thread)Idx\b)"
     r"(?:\s|[*+-]|\b(?:block|thread|grid)(?:Idx|Dim)\.[xyz]\b|\b\w+\b(?!\s*[.(])|\b(?:float|short|int)\s*(?=\()|[()]){1,100};"
 )
+_GOES_ON = re.compile(
+    r"\bfor\s*\(\s*[\w ]{0,30}\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*)\s*;\s*(?P=name)\s*<[^;{}]{1,60};"
+    r"\s*(?P=name)\s*\+=[^;{}]{1,60}\)\s*(?P<body>\{(?:[^{}]|\{[^{}]{0,1000}\}){1,1000}\}|[^;{}]{1,300};)"
+)
 _SIZES = re.compile(r"__global__[^;{}]{0,200}?\((?P<taken>[^(){}]{1,400})\)\s*\{")
 _WHOLE = {"float": "16,777,216", "half": "2,048", "short": "32,767", "char": "127"}
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
@@ -71,6 +75,7 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _sums(text),
         _steps(text),
         _waits(text),
+        _stands(text),
         _unbraced(text),
         _macros(text),
         _lost(text),
@@ -228,6 +233,20 @@ def _waits(text: str) -> Iterator[_Said]:
     for found in _EMPTY_WHILE.finditer(text):
         line = _line_of(text, found.end())
         yield line, f"Line {line}: the `;` behind `while (…)` ends the loop in front of its body: delete it."
+
+
+def _stands(text: str) -> Iterator[_Said]:
+    """Loops that go on from an index, and whose body has that index in place of their own variable."""
+    for found in _GOES_ON.finditer(text):
+        name, start, body = found["name"], found["start"], found["body"]
+        index = re.search(rf"\[[^\[\]]*\b{start}\b[^\[\]]*\]", body)
+        if index and not re.search(rf"\b{name}\b", body) and not _sets(body, start):
+            line, used = (_line_of(text, at) for at in (found.start(), found.start("body") + index.start()))
+            yield (
+                line,
+                f"Line {line}: the loop goes on by `{name}`, and its body does the same each time: `{name}` in place "
+                f"of `{start}` in line {used}.",
+            )
 
 
 def _unbraced(text: str) -> Iterator[_Said]:
