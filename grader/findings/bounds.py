@@ -51,6 +51,10 @@ _WIDE = (
     "A pointer to {size} bytes counts {many} elements at a time, and the index, `{formed}`, is multiplied by {many} "
     "before: once is enough."
 )
+_BOTH_COMPARED = (
+    "The condition in line {line} lets this thread pass: does it compare `{one}` and `{other}` with the size of each? "
+    "Then the index, `{formed}`, is what is wrong: {stride}."
+)
 _FIRST_OF_SEVERAL = (
     "The condition in line {line} looks at the first element alone, and the access takes {many}: `{index} + {last} "
     "{sign}`, and what is left behind them is taken one by one."
@@ -211,6 +215,10 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
     if many > 1 and sign and text.pointee * many == finding.size:
         return _FIRST_OF_SEVERAL.format(line=line, many=many, index=index, last=many - 1, sign=sign[1])
     last = finding.element == elements
+    both = [each for each in compared if names & _names(each)]
+    if len(both) == len(finding.shape or ()) == 2 and not re.search(r"<=|[^->]>(?![=>])", text.condition):
+        formed, (one, other) = text.formed.strip() or index, both
+        return _BOTH_COMPARED.format(line=line, one=one, other=other, formed=formed, stride=_stride(finding))
     lenient = (
         _LAST if "<=" in text.condition else _MORE if re.search(r"[^->]>(?![=>])", text.condition) else ""
     )

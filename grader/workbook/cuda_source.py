@@ -66,6 +66,9 @@ _BYTES = {
     "long long": 8, "unsigned long long": 8, "uint64_t": 8,
 }  # fmt: skip
 
+FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
+"""Where a function of a file begins: its name, and its parameters."""
+
 
 @dataclass(frozen=True)
 class SharedArray:
@@ -136,10 +139,24 @@ def updated_in(source: str, line: int) -> tuple[str, ...]:
 
 def factors(source: str, line: int, array: str) -> set[str]:
     """The names by which a line multiplies where it indexes an array: `K` in `B[(k + i) * K + column]`; of an index
-    that is a variable, those where it is set."""
+    that is a variable, those where it is set; of one that a function of the file forms, what is passed for a factor."""
     own = (index.strip() for name, index in _indices(source, line) if name == array)
-    formed = (_set_to(source, line, index) if index.isidentifier() else index for index in own)
-    return {name for index in formed for found in _FACTOR.findall(index) for name in found if name}
+    formed = [_set_to(source, line, index) if index.isidentifier() else index for index in own]
+    factors = {name for index in formed for found in _FACTOR.findall(index) for name in found if name}
+    return factors.union(*(_passed_factors(plain(source), index) for index in formed))
+
+
+def _passed_factors(text: str, index: str) -> set[str]:
+    """The names that an index passes to a function which multiplies by them."""
+    call = re.fullmatch(r"(\w+)\s*\(([\w\s,]{1,200})\)", index)
+    function = next((each for each in FUNCTION.finditer(text) if call and each[1] == call[1]), None)
+    if not call or not function:
+        return set()
+    body = text[function.end() :].partition("}")[0]
+    taken = [each.split()[-1] for each in function["taken"].split(",") if each.strip()]
+    by = {name for found in _FACTOR.findall(body) for name in found}
+    passed = [each.strip() for each in call[2].split(",")]
+    return {given for name, given in zip(taken, passed, strict=False) if name in by and given.isidentifier()}
 
 
 def indexed_alike(source: str, line: int, array: str) -> set[str]:

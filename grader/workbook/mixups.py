@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from grader.workbook.cuda_source import plain, shared_extents
+from grader.workbook.cuda_source import FUNCTION, plain, shared_extents
 from grader.workbook.edit import Change, Edit, Line, in_place, lines_of
 
 _COMPONENT = re.compile(r"\b(?!threadIdx|blockIdx|blockDim|gridDim)\w+(?:\[\w+\])?\.([xyzw])\b")
@@ -229,7 +229,17 @@ def _sizes(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     place = re.compile(
         rf"(?P<front>[-+*/%]=?\s*)\b(?P<one>{'|'.join(sizes)})\b|\b(?P<two>{'|'.join(sizes)})(?P<behind>\s*%)"
     )
+    functions = "|".join(function[1] for function in FUNCTION.finditer(text)) or "(?!)"
+    own = re.compile(rf"\b(?:{functions})\s*(?P<passed>\([^(){{}};]{{1,200}}\))")
     for line in body:
+        for call in own.finditer(line.text):
+            for found in re.finditer(rf"\b(?:{'|'.join(sizes)})\b(?=\s*[,)])", call["passed"]):
+                at = line.start + call.start("passed") + found.start()
+                new = other[found[0]]
+                front, behind = call["passed"][: found.start()], call["passed"][found.end() :]
+                name = call[0].removesuffix(call["passed"])
+                said = f"`{name}{front}{new}{behind}` in place of `{call[0]}` in line {line.number}"
+                yield Edit(said, line.number, ((at, at + len(found[0]), new),))
         for found in place.finditer(line.text):
             new = other[found["one"] or found["two"]]
             yield in_place(line, found, 0, f"{found['front'] or ''}{new}{found['behind'] or ''}")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
-from grader.workbook.cuda_source import bytes_of, plain, shared_extents
+from grader.workbook.cuda_source import FUNCTION, bytes_of, plain, shared_extents
 from grader.workbook.edit import Edit, Line, in_place, lines_of
 
 _HALVING = re.compile(
@@ -75,7 +75,6 @@ _REST_LOOP = re.compile(
 )
 _ARGUMENTS = r"(?:[^();]|\((?:[^()]|\([^()]*\))*\)){1,300}"
 _ARGUMENT = re.compile(r"\s*((?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+?)\s*(?:,|$)")
-_FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
 _WARP = ("32", "warpSize")
 _OF_WARP = "The remainder counts lanes in a warp, the quotient warps."
 _OF_ROW = "The quotient counts rows, the remainder columns."
@@ -372,7 +371,7 @@ def _below_0(lines: Sequence[Line]) -> Iterator[Edit]:
 
 def _exchanged(text: str) -> Iterator[Edit]:
     """Two arguments that follow each other, of a call of a function of the file that takes the same types for both."""
-    for function in _FUNCTION.finditer(text):
+    for function in FUNCTION.finditer(text):
         kinds = [re.sub(r"\w+\s*$", "", each).strip() for each in function["taken"].split(",")]
         same = [at for at, (one, other) in enumerate(pairwise(kinds)) if one == other]
         for call in re.finditer(rf"\b{function[1]}\s*\(({_ARGUMENTS})\)", text[function.end() :]):

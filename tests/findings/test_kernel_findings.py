@@ -180,6 +180,16 @@ def test_what_mends_an_index_follows_from_its_text(element: int, size: int, text
     assert re.search(says, found), found
 
 
+@pytest.mark.parametrize(
+    ("condition", "doubted"),
+    [("if (r >= m || c >= n) return;", False), ("if (r > m || c >= n) return;", True), ("if (r < m)", True)],
+)
+def test_a_condition_on_both_indices_of_a_matrix_is_not_doubted(condition: str, doubted: bool) -> None:
+    text = Text("B[i]", "i", "at(r, c)", condition)
+    found = remedy(of_b("out_of_bounds", 4 * 140, size=4, guarded=6, text=text, shape=(1, 131)))
+    assert ("the index, `at(r, c)`, is what is wrong: a row of `B` is 131" in found) is not doubted
+
+
 def test_an_index_below_0_is_told_by_the_type_that_makes_it() -> None:
     unsigned = of_b("out_of_bounds", -32, wrapped=True, text=Text("B[j]", "j", "threadIdx.x + k"))
     assert "The index is below 0: " in remedy(unsigned)

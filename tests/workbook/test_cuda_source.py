@@ -181,6 +181,14 @@ def test_an_index_is_followed_to_where_it_is_set() -> None:
     assert factors(text, 5, "a") == {"row", "N"}
 
 
+@pytest.mark.parametrize(
+    ("body", "found"), [("return size_t(y) * pitch + x;", {"M"}), ("return min(y + x, pitch);", set())]
+)
+def test_a_factor_may_be_passed_to_a_function(body: str, found: set[str]) -> None:
+    text = f"__device__ size_t at(int y, int x, int pitch) {{ {body} }}\nsize_t i = at(row, 1, M);\na[i] = 0;"
+    assert factors(text, 3, "a") == found
+
+
 def test_arrays_with_one_and_the_same_index() -> None:
     assert indexed_alike("out[i] = in[ i ] + bias[column] + c[i + 1];", 1, "in") == {"out"}
     assert indexed_alike("out[i] = in[i];", 1, "bias") == set()

@@ -7,6 +7,7 @@ import pytest
 from grader.workbook.mixups import edits
 
 SHARED = "__shared__ float part[N];\n"
+CALLED = "__device__ int at(int y, int x, int w) { return y; }\n__global__ void k(int M, int N) {\n"
 ALL = "__global__ void k(const float* in, int M, int N) {\n"
 
 
@@ -47,6 +48,9 @@ ALL = "__global__ void k(const float* in, int M, int N) {\n"
         (f"{ALL}r = i / M;\nc = i % M;", f"{ALL}r = i / N;\nc = i % N;"),
         (f"{ALL}p += M;", f"{ALL}p += N;"),
         (f"{ALL}if (M % 4 == 0)", f"{ALL}if (N % 4 == 0)"),
+        (f"{CALLED}i = at(y, x, M);", f"{CALLED}i = at(y, x, N);"),
+        (f"{CALLED}i = at2(y, x, M);", None),
+        (f"{CALLED}i = at(y, x, W);", None),
         ("__global__ void k(float* in, int N) {\np += N;", None),
     ],
 )  # fmt: skip
