@@ -21,10 +21,23 @@ _PART = re.compile(r"\b\w+\s*=\s*(?P<base>[\w.]+)\s*(?P<sign>[/%])\s*(?P<by>\w+)
 _WITH_HALO = re.compile(r"\[\s*([A-Za-z_]\w*)\s*\+\s*([A-Za-z_]\w*)\s*\]")
 _BEHIND_HALO = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*\+\s*\w+\s*;")
 _INDEX = re.compile(r"\b(\w+)\[([^\[\]]{1,100})\]")
+_RIGHT_HALO = re.compile(
+    r"\b(?P<array>\w+)\[(?P<index>\s*(?:threadIdx\.x|\w+)\s*\+\s*(?:blockDim\.x|\w+)\s*)\]\s*=(?!=)"
+)
+_BY_ROWS = re.compile(
+    r"\b(?P<array>\w+)(?:\[[^\[\]]{1,60}\])*?\[\s*(?P<row>[\w.]+)\s*\+\s*(?P<by>[A-Za-z_]\w*)\s*\]"
+)
+_BEGUN = re.compile(
+    r"\b(?:float|double|int|unsigned)\s+(?P<sum>\w+)\s*=\s*(?P<first>(?P<array>\w+)\[[^\[\]]{1,60}\])\s*;"
+)
+_AS_ANOTHER = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<first>[A-Za-z_]\w*)\s*\+\s*[^;=]{1,60};")
 _FILLS = re.compile(r"\bif\s*\(\s*threadIdx\.([xy])\s*==\s*0\s*\)")
 _CUT = re.compile(r"(?<!unsigned )\b(int|unsigned|short|long)\s+\w+\s*=(?!\s*reinterpret_cast)[^;=]{0,100}\[")
 _CUT_SUM = re.compile(r"^\s*(int|unsigned|long)\s+(\w+)\s*=\s*0\s*;")
 _CUT_SHARED = re.compile(r"__shared__\s+(int|unsigned)\s+\w+\s*\[")
+_CUT_RESULT = re.compile(
+    r"__device__\s+(?:(?:inline|static|constexpr|__forceinline__|__noinline__)\s+)*(int|unsigned|long)\s+\w+\s*\([^()]*\bfloat\s+\w"
+)
 _CLAMPED = re.compile(
     r"=\s*(?P<clamp>(?P<one>[\w+ -]{1,40}?)\s*>=?\s*0\s*\?\s*(?P=one)\s*:\s*0"
     r"|max\(\s*(?P<two>[^,()]{1,40}),\s*0\s*\))\s*;"
@@ -95,6 +108,10 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _parts(lines)
     yield from _halos(lines)
     yield from _behind_halo(text, lines)
+    yield from _right_halo(source, lines)
+    yield from _rows_of_tile(lines)
+    yield from _begun_with(text, lines)
+    yield from _unguarded(text, lines)
     yield from _who_fills(lines)
     yield from _cut(text, lines)
     yield from _at_ends(lines)
@@ -200,6 +217,58 @@ def _behind_halo(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                     yield in_place(line, found, 0, f"{found[1]}[{new}]", why)
 
 
+def _right_halo(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """The halo behind a block's own elements, stored as if there were none in front of them."""
+    tiles = {
+        name: found.groups()
+        for name, extent in shared_extents(source).items()
+        if (found := re.fullmatch(r"(\w+)\s*\+\s*2\s*\*\s*(\w+)", extent))
+    }
+    for line in lines:
+        for found in _RIGHT_HALO.finditer(line.text):
+            block, halo = tiles.get(found["array"], ("", ""))
+            index = found["index"].strip()
+            names = set(re.split(r"\s*\+\s*", index))
+            if names & {block, "blockDim.x"} and halo not in names:
+                why = f"The tile has `{halo}` elements in front of the block's own too."
+                yield in_place(line, found, "index", f"{index} + {halo}", why)
+
+
+def _rows_of_tile(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A tile that is stored several rows by a thread, and read one, or the other way round."""
+    taken = {each.group("array", "row", "by") for line in lines for each in _BY_ROWS.finditer(line.text)}
+    for line in lines:
+        for array, row, by in sorted(taken)[:_CALLS]:
+            one = re.compile(rf"\b{array}(?:\[[^\[\]]{{1,60}}\])*?\[(?P<row>\s*{re.escape(row)}\s*)\]")
+            for found in one.finditer(line.text):
+                if not re.search(rf"\[[^\[\]]*\b{by}\b", found[0]):
+                    why = f"Else all steps of the loop take the same of `{array}`."
+                    yield in_place(line, found, "row", f"{row} + {by}", why)
+
+
+def _begun_with(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A sum that begins with an element which a loop adds as well."""
+    for line in lines:
+        for found in _BEGUN.finditer(line.text):
+            if re.search(rf"\b{found['sum']}\s*\+=[^;]{{0,100}}\b{found['array']}\[", text[line.start :]):
+                why = f"The loop adds `{found['first']}` too."
+                yield in_place(line, found, "first", "0", why)
+
+
+def _unguarded(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A store to a second element, by a thread of which a condition knows the first alone."""
+    for another in islice(_AS_ANOTHER.finditer(text[:_MOST]), _CALLS):
+        name, first = another["name"], another["first"]
+        limit = re.search(rf"\bif\s*\(\s*{first}\s*(?:<|>=)\s*(\w+)\s*\)", text)
+        if limit and not re.search(rf"\b{name}\s*(?:<|>=)", text):
+            store = re.compile(rf"^\s*(?P<store>)\w+\[\s*{name}\s*\]\s*[-+*]?=(?!=)")
+            for line in lines:
+                if found := store.search(line.text):
+                    new = f"if ({name} < {limit[1]}) "
+                    why = "Each element that a thread takes has a condition of its own."
+                    yield _in_front(line, found.start("store"), new, "the store", why)
+
+
 def _who_fills(lines: Sequence[Line]) -> Iterator[Edit]:
     """The threads along one axis fill a tile, of which each element belongs to one along the other."""
     for at, line in enumerate(lines):
@@ -219,7 +288,8 @@ def _cut(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     for line in lines if "float" in text else ():
         sums = _CUT_SUM.search(line.text)
         added = sums and re.search(rf"\b{sums[2]}\s*\+=[^;]{{0,100}}\[", text)
-        for found in (_CUT.search(line.text), _CUT_SHARED.search(line.text), sums if added else None):
+        cut = (pattern.search(line.text) for pattern in (_CUT, _CUT_SHARED, _CUT_RESULT))
+        for found in (*cut, sums if added else None):
             if found:
                 yield in_place(line, found, 1, "float", _INTEGERS_CUT)
 

@@ -6,6 +6,7 @@ import pytest
 
 from grader.workbook.slips import edits
 
+OF_A_TILE_OF_TWO = "__shared__ float tile[BLOCK + 2 * R];\n"
 OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadIdx.x + R;\n"
 
 
@@ -53,6 +54,17 @@ OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadId
         ("int column = i / N;", "int column = i % N;"),
         ("int warp = threadIdx.x % 32;", "int warp = threadIdx.x / 32;"),
         ("int column = i % 8;", None),
+        (f"{OF_A_TILE_OF_TWO}tile[t + BLOCK] = v;", f"{OF_A_TILE_OF_TWO}tile[t + BLOCK + R] = v;"),
+        (f"{OF_A_TILE_OF_TWO}tile[R + t] = v;", None),
+        ("s[y + j][x] = v;\nfor (;;) v = s[x][y];", "s[y + j][x] = v;\nfor (;;) v = s[x][y + j];"),
+        ("s[y + j][x] = v;\nv = s[x][y + j];", None),
+        ("float sum = in[i];\nfor (;;) sum += in[k];", "float sum = 0;\nfor (;;) sum += in[k];"),
+        ("float sum = in[i];\nfor (;;) sum += other[k];", None),
+        ("int q = p + B;\nif (p < N) {\n    c[q] = 1;", "int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;"),
+        ("int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;", None),
+        ("int q = p + B;\nif (p >= N) return;\nc[q] = 1;", "int q = p + B;\nif (p >= N) return;\nif (q < N) c[q] = 1;"),
+        ("__device__ inline int add(float x)", "__device__ inline float add(float x)"),
+        ("__device__ int at(int x, float* a)", None),
         ("__global__ void k()\nconst int j = min(max(i + k, 0), N - 1);",
          "__global__ void k()\nconst int j = i + k; if (j < 0 || j >= N) continue;"),
         ("__device__ float f()\nj = max(min(N - 1, i), 0);",
