@@ -54,6 +54,7 @@ _FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
 _LONGEST = 1000  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
 _MOST_NAMES = 8  # of a line, that are followed: as well
+_HALF_OF = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<of>blockDim\.x|[A-Za-z_]\w*)\s*(?:/\s*2|>>\s*1)\s*;")
 _POINTER = r"\b(\w+)\s*(?:const\s*)?\*\s*(?:const\s+|__restrict__\s+)*"
 _CAST_TO = r"[(<]\s*(?:const\s+)?(\w+)\s*(?:const\s*)?\*\s*(?:\)\s*{0}\b(?!\s*\[)|>\s*\(\s*{0}\s*\))"
 _PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
@@ -344,6 +345,30 @@ def counted(source: str) -> Iterator[Counted]:
                 factor = front or behind
                 threads = _integer(factor, numbers) if factor else None
                 yield Counted(number, cast(Axis, found["axis"]), factor, threads)
+
+
+@dataclass(frozen=True)
+class Halved:
+    """A step that is halved until nothing is left of it, by which threads add elements in pairs."""
+
+    line: int
+    elements: int | None
+    """Those that there are at first; None for the threads of a block in x."""
+
+
+def halved(source: str) -> Iterator[Halved]:
+    """The trees of halves in a file, of a constant or of the threads of a block."""
+    text = plain(source)
+    numbers = _numbers(text)
+    for found in _HALF_OF.finditer(text):
+        name, of = found["name"], found["of"]
+        behind = text[found.end() : found.end() + _LONGEST]
+        step = re.search(rf"\b{name}\s*(?:/=\s*2|>>=\s*1|=\s*{name}\s*(?:/\s*2|>>\s*1))\b", behind)
+        pairs = re.search(rf"\[[^\[\]]*\+\s*{name}\s*\]", behind)
+        to_1 = re.search(rf"\b{name}\s*(?:>\s*0|>=\s*1|!=\s*0)\b|[;(]\s*{name}\s*[;)]", behind)
+        odd = re.search(rf"\b{name}\s*(?:%\s*2|&\s*1)\b", behind)
+        if step and pairs and to_1 and not odd and (of == "blockDim.x" or of in numbers):
+            yield Halved(text.count("\n", 0, found.start()) + 1, numbers.get(of))
 
 
 def barrier(source: str) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Launch
@@ -56,8 +57,8 @@ def of_names(kernel: Kernel) -> str | None:
 
 
 def of_threads(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
-    """What a launch has in y that its kernel does not ask for, or the other way round; and blocks of other sizes than
-    its kernel counts."""
+    """What a launch has in y that its kernel does not ask for, or the other way round; blocks of other sizes than
+    its kernel counts; and halves of what is no power of two."""
     if len(launches) != 1:
         return None
     (launch,) = launches
@@ -66,7 +67,20 @@ def of_threads(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
         return f"A block has {launch.block[1]} threads in y, and the kernel does not use threadIdx.y."
     if launch.block[1] == 1 and asks and launch.block[0] > 1:
         return "The kernel uses threadIdx.y, and a block has one thread in y: `block` takes two numbers."
-    return next(_of_blocks(kernel, launch), None)
+    return next(chain(_of_blocks(kernel, launch), _of_halves(kernel, launch)), None)
+
+
+def _of_halves(kernel: Kernel, launch: Launch) -> Iterator[str]:
+    """Trees of halves that come to an odd number, of which the last element has no other half."""
+    for found in cuda_source.halved(kernel.file.source):
+        elements = found.elements or launch.block[0]
+        odd = elements // (elements & -elements)
+        if odd > 1:
+            power = 1 << elements.bit_length()
+            yield (
+                f"Line {found.line} halves {elements}, which is no power of two: of {odd} elements that are left the "
+                f"last is not added. Take {power // 2} or {power}."
+            )
 
 
 def _of_blocks(kernel: Kernel, launch: Launch) -> Iterator[str]:

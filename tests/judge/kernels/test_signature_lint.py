@@ -11,6 +11,7 @@ from grader.judge.child.protocol import Launch
 from grader.judge.kernels import signature_lint
 
 INDEX = "const int i = {};\nif (i < N) c[i] = a[i];"
+HALVES = "for (int n = {} / 2; n > 0; n /= 2)\n    if (t < n) s[t] += s[t + n];"
 X = "blockIdx.x * blockDim.x + threadIdx.x"
 
 
@@ -35,6 +36,12 @@ def said(text: str, *block: int) -> str | None:
          "Line 1 counts 8 threads a block in x, and the launch block has 32: let both use one constant, or "
          "blockDim.x."),
         (INDEX.format(X), (32, 8), "A block has 8 threads in y, and the kernel does not use threadIdx.y."),
+        ("const int B = 96;\n" + HALVES.format("B"), (96,),
+         "Line 2 halves 96, which is no power of two: of 3 elements that are left the last is not added. Take 64 or "
+         "128."),
+        (HALVES.format("blockDim.x"), (160,),
+         "Line 1 halves 160, which is no power of two: of 5 elements that are left the last is not added. Take 128 or "
+         "256."),
         (INDEX.format(X) + "// threadIdx.y\nint j = threadIdx.y;", (256,),
          "The kernel uses threadIdx.y, and a block has one thread in y: `block` takes two numbers."),
     ],
@@ -55,6 +62,10 @@ def test_it_is_told_with_its_line(text: str, block: tuple[int, ...], sentence: s
         ("constexpr int B = 16;\n" + INDEX.format("2 * blockIdx.x * B + threadIdx.x"), (16,)),
         (INDEX.format("(TILE - 2) * (size_t)blockIdx.x + threadIdx.x"), (256,)),
         (INDEX.format("blockIdx.x * TILE + threadIdx.x"), (256,)),  # of which nothing is known
+        (HALVES.format("blockDim.x"), (128,)),
+        (HALVES.format("ROWS"), (96,)),  # of which nothing is known
+        (HALVES.format("blockDim.x").replace("n > 0", "n > 16"), (96,)),
+        (HALVES.format("blockDim.x").replace("t < n", "t < n + n % 2"), (96,)),
         ("for (int y = 0; y < 32; y += 8) {}\n" + INDEX.format("blockIdx.x * 32 + threadIdx.x"), (8,)),
     ],
 )
