@@ -256,17 +256,18 @@ def _begun_with(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
 
 
 def _unguarded(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
-    """A store to a second element, by a thread of which a condition knows the first alone."""
+    """A second element that is stored, or added, by a thread of which a condition knows the first alone."""
     for another in islice(_AS_ANOTHER.finditer(text[:_MOST]), _CALLS):
         name, first = another["name"], another["first"]
         limit = re.search(rf"\bif\s*\(\s*{first}\s*(?:<|>=)\s*(\w+)\s*\)", text)
         if limit and not re.search(rf"\b{name}\s*(?:<|>=)", text):
-            store = re.compile(rf"^\s*(?P<store>)\w+\[\s*{name}\s*\]\s*[-+*]?=(?!=)")
+            stored, added = rf"\w+\[\s*{name}\s*\]\s*[-+*]?=(?!=)", rf"\w+\s*\+=[^;]*\[\s*{name}\s*\]"
+            taken = re.compile(rf"^\s*(?P<own>)(?:{stored}|{added})")
             for line in lines:
-                if found := store.search(line.text):
+                if found := taken.search(line.text):
                     new = f"if ({name} < {limit[1]}) "
                     why = "Each element that a thread takes has a condition of its own."
-                    yield _in_front(line, found.start("store"), new, "the store", why)
+                    yield _in_front(line, found.start("own"), new, "the assignment", why)
 
 
 def _who_fills(lines: Sequence[Line]) -> Iterator[Edit]:

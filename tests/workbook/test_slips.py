@@ -63,6 +63,7 @@ OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadId
         ("int q = p + B;\nif (p < N) {\n    c[q] = 1;", "int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;"),
         ("int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;", None),
         ("int q = p + B;\nif (p >= N) return;\nc[q] = 1;", "int q = p + B;\nif (p >= N) return;\nif (q < N) c[q] = 1;"),
+        ("int q = p + B;\nif (p < N) {\nsum += in[q];", "int q = p + B;\nif (p < N) {\nif (q < N) sum += in[q];"),
         ("__device__ inline int add(float x)", "__device__ inline float add(float x)"),
         ("__device__ int at(int x, float* a)", None),
         ("__global__ void k()\nconst int j = min(max(i + k, 0), N - 1);",
