@@ -91,6 +91,29 @@ def test_a_header_that_is_not_there_is_named_with_its_line_and_library(
     assert remedy in (error.value.remedy or "")
 
 
+@pytest.mark.parametrize(
+    ("file", "kind", "remedy"),
+    [
+        ("{program}", "texture", "cudaCreateTextureObject()"),
+        ("common/image.cuh", "surface", "cudaCreateSurfaceObject()"),
+    ],
+)
+def test_references_are_refused_by_name_with_the_objects_that_took_their_place(
+    program: Path, monkeypatch: pytest.MonkeyPatch, file: str, kind: str, remedy: str
+) -> None:
+    file = file.format(program=program)
+
+    def refuse(*_: object) -> NoReturn:
+        text = f"{file}(2): error: {kind} is not a template\n  {kind}<float, 2> image;\n  ^\n"
+        raise toolchain.ProgramRefused(f'{text}{program}(9): error: identifier "cudaBind" is undefined')
+
+    monkeypatch.setattr(process, "run", refuse)
+    with pytest.raises(WarpladderError) as error:
+        run.run(program, device="emulator")
+    assert str(error.value).splitlines()[0] == f"{file}:2: {kind} references are gone since CUDA 12"
+    assert remedy in (error.value.remedy or "")
+
+
 def test_what_another_file_calls_is_refused_with_that_file(
     program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.emulator.cudart import toolchain
 from grader.emulator.cudart.status import ELSEWHERE, NotEmulated
+from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 
 _RUNTIME_ONLY = "without a GPU, a program has the CUDA runtime and no other library of CUDA"
@@ -21,6 +22,12 @@ _LIBRARY_OF = {
     "cusparse": "cuSPARSE", "cutensor": "cuTENSOR", "nccl": "NCCL", "npp": "NPP", "nvml": "NVML",
 }  # fmt: skip
 """CUDA's libraries, by how the names of their headers begin."""
+
+_OBJECTS = {
+    "texture": "cudaCreateTextureObject() makes a texture object, which a kernel takes as a cudaTextureObject_t",
+    "surface": "cudaCreateSurfaceObject() makes a surface object, on a machine with a GPU",
+}
+"""What took the place of references."""
 
 _NO_HEADER = re.compile(r"^(.+?):(\d+):\d+: fatal error: (.+): No such file or directory$", re.MULTILINE)
 _ERROR = re.compile(r"^(.+?)\((\d+)\): error: (.*)$", re.MULTILINE)
@@ -47,7 +54,8 @@ def in_words(source: Path) -> Iterator[None]:
 
 
 def _refused(said: str, source: Path) -> NotCompiled:
-    """A header that is missing; or the first error in the program itself with its line, and all that nvcc says."""
+    """A header that is missing, or what CUDA has no more; or the first error in the program itself with its line, and
+    all that nvcc says."""
     if missing := _NO_HEADER.search(said):
         file, line, header = missing.groups()
         library = [_LIBRARY_OF[name] for name in _LIBRARY_OF if Path(header).name.startswith(name)]
@@ -55,6 +63,12 @@ def _refused(said: str, source: Path) -> NotCompiled:
         return NotCompiled(
             f"there is no header {header}{why}", file=_shown(file, source), line=int(line), remedy=remedy
         )
+    if declared := compilation.REFERENCE.search(said):
+        file, line, kind = declared.groups()
+        return NotCompiled(
+            f"{kind} references are gone since CUDA 12", file=_shown(file, source), line=int(line),
+            remedy=_OBJECTS[kind],
+        )  # fmt: skip
     for file, line, text in _ERROR.findall(said):
         if Path(file).resolve() == source.resolve():
             return NotCompiled(f"{text}\n{said}", file=source, line=int(line))

@@ -105,6 +105,10 @@ class Diagnostic:
     excerpt: str  # the source line and the caret below it, as NVRTC prints them; may be empty
 
 
+REFERENCE = re.compile(r"^(.+?)\((\d+)\): error: (texture|surface) is not a template$", re.MULTILINE)
+"""What NVRTC and nvcc say where a texture or surface reference is declared, which CUDA 12 has no more."""
+
+
 class CompileError(Exception):
     """NVRTC refused the source. `log` is its text, `diagnostics` the same taken apart."""
 

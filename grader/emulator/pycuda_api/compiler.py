@@ -19,7 +19,7 @@ from grader.emulator.nvrtc import compilation
 from grader.emulator.ptx.linking import linked
 from grader.emulator.pycuda_api.driver import CompileError, Function, Module, NotEmulated, module_from_buffer
 from grader.emulator.pycuda_api.driver.emulation import emulation
-from grader.emulator.pycuda_api.driver.errors import missing_name
+from grader.emulator.pycuda_api.driver.errors import NO_REFERENCES, missing_name, no_references
 
 DEFAULT_NVCC_FLAGS: list[str] = []
 
@@ -29,8 +29,6 @@ _PASSED_OVER = re.compile(
     r"-res-usage|--resource-usage|--expt-relaxed-constexpr|--expt-extended-lambda|--extended-lambda"
 )
 _PASSED_OVER_WITH_VALUE = {"-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-m", "-O"}
-_REFERENCE = re.compile(r"^\s*(texture|surface)\s*<", re.MULTILINE)
-_NO_REFERENCES = "texture and surface references are gone since CUDA 12; read global memory instead\n"
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]pycuda-(complex|helpers)\.hpp[>"].*$', re.MULTILINE)
 _COMPLEX = Path(__file__).parent / "include" / "pycuda-complex.hpp"
 _LINKING = re.compile(r"-rdc(=true)?|--relocatable-device-code.*|-dc|--device-c|-l.+|--library.*|-dlto")
@@ -72,8 +70,9 @@ def compile(
         build = compilation.build(source, name="kernel.cu", arch=wanted, options=nvrtc_options)
     except compilation.CompileError as error:
         command = ["nvrtc", f"-arch={wanted}", *nvrtc_options, "kernel.cu"]
-        hint = _NO_REFERENCES if _REFERENCE.search(source) else ""
-        raise CompileError("compilation of kernel.cu failed", command, stderr=error.log + hint) from None
+        declared = compilation.REFERENCE.search(error.log)
+        why = f": {declared[1]}({declared[2]}): {NO_REFERENCES}" if declared else ""
+        raise CompileError(f"compilation of kernel.cu failed{why}", command, stderr=error.log) from None
     _warn(build.log)
     if keep:
         print(f"*** compiler output in {_kept(source, build)}")
@@ -85,7 +84,7 @@ def _with_headers(source: str, first_line: int) -> str:
 
     def content(found: re.Match[str]) -> str:
         if found[1] == "helpers":
-            raise NotEmulated(f"pycuda-helpers.hpp is not emulated: {_NO_REFERENCES.strip()}")
+            raise no_references("pycuda-helpers.hpp")
         following = first_line + source[: found.start()].count("\n") + 1
         return f'#line 1 "pycuda-complex.hpp"\n{_COMPLEX.read_text()}#line {following} "kernel.cu"'
 

@@ -11,7 +11,7 @@ import numpy as np
 from grader.emulator.pycuda_api import driver
 from grader.emulator.pycuda_api.arrays.c_types import Argument, ScalarArg, VectorArg, parse_arguments
 from grader.emulator.pycuda_api.compiler import SourceModule
-from grader.emulator.pycuda_api.driver.errors import missing_name
+from grader.emulator.pycuda_api.driver.errors import missing_name, no_references
 from grader.emulator.pycuda_api.tools import context_dependent_memoize
 
 __all__ = [
@@ -165,7 +165,7 @@ class ElementwiseKernel:
         self._function = context_dependent_memoize(build)  # code belongs to a context
 
     def get_texref(self, name: str, use_range: bool = False) -> NoReturn:
-        raise driver.NotEmulated(f"get_texref({name!r}): texture references are gone since CUDA 12")
+        raise no_references(f"ElementwiseKernel.get_texref({name!r})")
 
     def __call__(
         self, *args: Any, range: Any = None, slice: Any = None, stream: driver.Stream | None = None

@@ -132,7 +132,9 @@ def test_a_module_includes_the_header_and_keeps_its_line_numbers() -> None:
 
 
 def test_pycudas_header_for_textures_is_refused_by_name() -> None:
-    with pytest.raises(driver.NotEmulated, match=r"pycuda-helpers\.hpp is not emulated: texture"):
+    with pytest.raises(driver.NotEmulated, match=r"pycuda-helpers\.hpp: texture"):
         SourceModule("#include <pycuda-helpers.hpp>\n__global__ void k() {}")
-    with pytest.raises(driver.CompileError, match="texture and surface references are gone since CUDA 12"):
-        SourceModule("texture<float, 2> t;\n__global__ void k(float *a) { *a = tex2D(t, 0, 0); }")
+    with pytest.raises(
+        driver.CompileError, match=r"kernel\.cu\(2\): texture and surface references are gone"
+    ):
+        SourceModule("\ntexture<float, 2> t;\n__global__ void k(float *a) { *a = tex2D(t, 0, 0); }")

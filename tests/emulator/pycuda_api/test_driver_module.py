@@ -113,7 +113,7 @@ def test_launches_in_a_stream_and_timed(scale: Any) -> None:
         ({"block": (4, 1, 1), "shared": 49153}, driver.LogicError, "49152 bytes of dynamic shared memory"),
         ({"block": (4, 1, 1), "shared": 4.0}, TypeError, "shared must be an int"),
         ({"block": (4, 1, 1), "stream": 3}, TypeError, "stream must be a Stream"),
-        ({"block": (4, 1, 1), "texrefs": [1]}, driver.NotEmulated, "texture references"),
+        ({"block": (4, 1, 1), "texrefs": [1]}, driver.NotEmulated, "param_set_texref: texture"),
     ],
 )
 def test_launches_that_are_refused(scale: Any, options: Any, error: type[Exception], message: str) -> None:

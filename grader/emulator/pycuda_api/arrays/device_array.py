@@ -14,6 +14,7 @@ from grader.emulator.pycuda_api import driver
 from grader.emulator.pycuda_api.arrays.c_types import dtype_to_ctype
 from grader.emulator.pycuda_api.driver.conversion import address
 from grader.emulator.pycuda_api.driver.emulation import in_context
+from grader.emulator.pycuda_api.driver.errors import no_references
 from grader.emulator.pycuda_api.elementwise import check_contiguous, common_dtype, kernel, splay
 
 Shape = int | Sequence[int]
@@ -259,7 +260,7 @@ class GPUArray:
         return apply("axpbyz", "a * x + b * y", result, stream, a=selffac, x=self, b=otherfac, y=other)
 
     def bind_to_texref(self, texref: Any, allow_offset: bool = False) -> NoReturn:
-        raise driver.NotEmulated("bind_to_texref: texture references are gone since CUDA 12")
+        raise no_references("bind_to_texref")
 
     bind_to_texref_ext = bind_to_texref
 

@@ -50,6 +50,7 @@ from grader.emulator.pycuda_api.driver.constants import (
 from grader.emulator.pycuda_api.driver.context import Context, Device, get_driver_version, get_version, init
 from grader.emulator.pycuda_api.driver.conversion import PointerHolderBase
 from grader.emulator.pycuda_api.driver.errors import (
+    NO_REFERENCES,
     CompileError,
     Error,
     LaunchError,
@@ -206,7 +207,5 @@ _REFERENCES = ("TextureReference", "SurfaceReference", "bind_array_to_texref", "
 
 def __getattr__(name: str) -> Any:
     if name in _REFERENCES:
-        raise missing_name(
-            f"pycuda.driver.{name}: texture and surface references are gone since CUDA 12; kernels take texture objects"
-        )
+        raise missing_name(f"pycuda.driver.{name}: {NO_REFERENCES}")
     raise missing_name(f"pycuda.driver.{name} is not emulated; emulated are {', '.join(__all__)}")

@@ -67,6 +67,17 @@ class NotEmulated(Error, NotImplementedError):
     """PyCUDA can do it, the emulator cannot; the message names it."""
 
 
+NO_REFERENCES = (
+    "texture and surface references are gone since CUDA 12, and PyCUDA makes no texture objects: "
+    "read global memory"
+)
+
+
+def no_references(asked: str) -> NotEmulated:
+    """The refusal of `asked`, which is about texture or surface references."""
+    return NotEmulated(f"{asked}: {NO_REFERENCES}")
+
+
 class Status(Enum):
     """CUDA's statuses that can come up, with the text `cuGetErrorString` has for them."""
 

@@ -27,7 +27,7 @@ from grader.emulator.pycuda_api.driver.constants import func_cache, function_att
 from grader.emulator.pycuda_api.driver.context import Context
 from grader.emulator.pycuda_api.driver.conversion import unsigned
 from grader.emulator.pycuda_api.driver.emulation import Emulation, emulation, in_context
-from grader.emulator.pycuda_api.driver.errors import NotEmulated, Status, failure
+from grader.emulator.pycuda_api.driver.errors import NotEmulated, Status, failure, no_references
 from grader.emulator.pycuda_api.driver.stream import Event, Stream, in_order
 
 _HINTS = {"arg_format": ": call prepare() first", "texrefs": ": call prepare() first"}
@@ -98,7 +98,7 @@ class Function:
             raise TypeError(f"set_cache_config: a func_cache is needed, not {type(config).__name__}")
 
     def param_set_texref(self, texref: Any) -> None:
-        raise NotEmulated("Function.param_set_texref: texture references are gone since CUDA 12")
+        raise no_references("Function.param_set_texref")
 
     def __call__(
         self,

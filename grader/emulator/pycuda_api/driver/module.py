@@ -13,7 +13,7 @@ from grader.emulator.machine.machine import LoadedModule
 from grader.emulator.pycuda_api.driver.context import context_for
 from grader.emulator.pycuda_api.driver.conversion import host_bytes
 from grader.emulator.pycuda_api.driver.emulation import in_context
-from grader.emulator.pycuda_api.driver.errors import NotEmulated, Status, failure
+from grader.emulator.pycuda_api.driver.errors import NotEmulated, Status, failure, no_references
 from grader.emulator.pycuda_api.driver.function import Function
 
 _TARGET = re.compile(rb"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
@@ -46,10 +46,10 @@ class Module:
         return found
 
     def get_texref(self, name: str) -> Any:
-        raise NotEmulated(f"Module.get_texref({name!r}): texture references are gone since CUDA 12")
+        raise no_references(f"Module.get_texref({name!r})")
 
     def get_surfref(self, name: str) -> Any:
-        raise NotEmulated(f"Module.get_surfref({name!r}): surface references are gone since CUDA 12")
+        raise no_references(f"Module.get_surfref({name!r})")
 
 
 def _not_found(routine: str, kind: str, name: str, there: Any) -> Exception:
