@@ -79,7 +79,7 @@ def _run_script(script: Path, arguments: Sequence[str]) -> tuple[str | None, int
             failure = _exit_failure(end.code)
             return failure, end.code & 0xFF if isinstance(end.code, int) else int(failure is not None)
         except Exception as error:
-            if (refusal := _not_emulated(error, script)) is not None:
+            if (refusal := _refusal(error, script)) is not None:
                 raise refusal from None
             return _as_python_prints_it(error, script), 1
     return None, 0
@@ -126,6 +126,8 @@ def _times_noted(times: list[float]) -> Iterator[None]:
 _ON_GPUS = {"numba": "Numba", "cuda": "CUDA Python", "torch": "PyTorch", "jax": "JAX", "warp": "NVIDIA Warp"}
 """Packages that launch kernels in ways of their own, by the names of their modules; some do without a GPU, too."""
 _OF_A_GPU = re.compile("cuda|gpu|nvidia", re.IGNORECASE)
+_WITH_PYCUDA = ("mako", "platformdirs", "pytools")
+"""Packages that are installed with PyCUDA, so that its scripts rely on them, and not with Warpladder."""
 _INSTEAD = {
     "numba.cuda": "NUMBA_ENABLE_CUDASIM=1 python {script} runs it in Numba's own simulator",
     "triton": "TRITON_INTERPRET=1 python {script} runs its kernels in Triton's own interpreter",
@@ -133,24 +135,30 @@ _INSTEAD = {
 _ELSEWHERE = "run this script on a machine with a GPU"
 
 
-def _not_emulated(error: Exception, script: Path) -> WarpladderError | None:
-    """What to do with a script that wants a GPU by way of another package than PyCUDA; None where it does not."""
-    if isinstance(error, NotEmulatedModule):
-        said, instead = str(error), _INSTEAD.get(error.module, _ELSEWHERE)
-    elif isinstance(error, ModuleNotFoundError) and error.name in _ON_GPUS:
-        said, instead = f"{_ON_GPUS[error.name]} is not installed, and not emulated", _ELSEWHERE
-    elif (package := _raised_in(error)) is not None and _OF_A_GPU.search(str(error)):
-        reason = str(error).partition("\n")[0]
-        said, instead = f"{_ON_GPUS[package]} is not emulated, and finds no GPU: {reason}", _ELSEWHERE
+def _refusal(error: Exception, script: Path) -> WarpladderError | None:
+    """What to do with a script whose packages are not here; None where that is not why it fails."""
+    if isinstance(error, ModuleNotFoundError) and error.name in _WITH_PYCUDA:
+        said, remedy = f"{error.name} is not installed; PyCUDA brings it along", f"pip install {error.name}"
+    elif (found := _not_emulated(error)) is not None:
+        said, instead = found
+        remedy = f"{instead.format(script=script)}; `ladder emulate` runs scripts that use PyCUDA"
     else:
         return None
     frames = traceback.extract_tb(error.__traceback__)
-    return WarpladderError(
-        said,
-        file=script,
-        line=next((frame.lineno for frame in frames if frame.filename == str(script)), None),
-        remedy=f"{instead.format(script=script)}; `ladder emulate` runs scripts that use PyCUDA",
-    )
+    line = next((frame.lineno for frame in frames if frame.filename == str(script)), None)
+    return WarpladderError(said, file=script, line=line, remedy=remedy)
+
+
+def _not_emulated(error: Exception) -> tuple[str, str] | None:
+    """That a script wants a GPU by way of another package than PyCUDA, and what to do; None where it does not."""
+    if isinstance(error, NotEmulatedModule):
+        return str(error), _INSTEAD.get(error.module, _ELSEWHERE)
+    if isinstance(error, ModuleNotFoundError) and error.name in _ON_GPUS:
+        return f"{_ON_GPUS[error.name]} is not installed, and not emulated", _ELSEWHERE
+    if (package := _raised_in(error)) is not None and _OF_A_GPU.search(str(error)):
+        reason = str(error).partition("\n")[0]
+        return f"{_ON_GPUS[package]} is not emulated, and finds no GPU: {reason}", _ELSEWHERE
+    return None
 
 
 def _raised_in(error: Exception) -> str | None:

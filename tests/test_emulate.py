@@ -203,6 +203,17 @@ def test_a_script_of_another_package_is_refused_by_name(
     assert remedy in (refused.value.remedy or "")
 
 
+def test_a_package_that_pycuda_brings_along_is_named_where_it_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pytools", None)  # as if it were not installed
+    script = tmp_path / "script.py"
+    script.write_text("import pycuda.autoinit\nfrom pytools import match_precision\n")
+    with pytest.raises(WarpladderError, match="pytools is not installed; PyCUDA brings it along") as refused:
+        emulate.run(script)
+    assert (refused.value.line, refused.value.remedy) == (2, "pip install pytools")
+
+
 def test_what_cannot_be_run_at_all(tmp_path: Path) -> None:
     with pytest.raises(WarpladderError, match="no such script"):
         emulate.run(tmp_path / "none.py")
