@@ -16,6 +16,7 @@ from typing import Any
 
 import grader.emulator
 from grader.emulator.devices import DEFAULT_ARCH
+from grader.emulator.machine import room
 from grader.emulator.machine.machine import LaunchRecord
 from grader.emulator.pycuda_api import driver_ext
 from grader.emulator.pycuda_api.driver import emulation
@@ -72,7 +73,7 @@ def run(
 
 def _run_script(script: Path, arguments: Sequence[str]) -> tuple[str | None, int]:
     """The script's failure, if it has one, and its exit status, as Python would give it to the shell."""
-    with emulated_pycuda(), _started_as(script, arguments), _its_threads_joined():
+    with room.bounded(), emulated_pycuda(), _started_as(script, arguments), _its_threads_joined():
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as end:

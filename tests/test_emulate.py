@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from grader import emulate
+from grader.emulator.machine import room
 from grader.errors import WarpladderError
 
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -212,6 +213,18 @@ def test_a_package_that_pycuda_brings_along_is_named_where_it_is_missing(
     with pytest.raises(WarpladderError, match="pytools is not installed; PyCUDA brings it along") as refused:
         emulate.run(script)
     assert (refused.value.line, refused.value.remedy) == (2, "pip install pytools")
+
+
+def test_an_array_of_numpys_that_does_not_fit_is_told_at_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "memory_bytes", lambda: 1 << 20)
+    script = tmp_path / "script.py"
+    script.write_text("import numpy\nnumpy.empty(2**28, 'u1')\n")
+    outcome = emulate.run(script)
+    assert outcome.failure is not None
+    assert "line 2" in outcome.failure
+    assert "Unable to allocate 256. MiB" in outcome.failure.splitlines()[-1]
 
 
 def test_what_cannot_be_run_at_all(tmp_path: Path) -> None:

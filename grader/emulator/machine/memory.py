@@ -43,7 +43,8 @@ _C.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
 
 def reserve(nbytes: int) -> mmap.mmap:
     """Zeroed memory that takes room only where it is written."""
-    return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+    with room.unbounded():
+        return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
 
 
 def host_address(area: Any) -> int:
@@ -229,6 +230,8 @@ class Memory:
             self._written.forget(address, nbytes)
             self._unset.discard(address)
             self._set.discard(address)
+        if nbytes >= room.LARGE:
+            room.renew()
 
     def info(self) -> tuple[int, int]:
         """(free, total) bytes: the host's memory, as far as the arena reaches.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import numpy as np
@@ -61,3 +62,24 @@ def test_a_launch_that_touches_more_than_there_is(monkeypatch: pytest.MonkeyPatc
     first = machine.memory.alloc(1 << 20)
     machine.memory.write(first, np.ones(1 << 18, np.float32))
     assert machine.launch(kernel, (1, 1, 1), (32, 1, 1), pack([first])).status == "completed"
+
+
+def test_arrays_of_the_host_are_refused_that_do_not_fit_beside_the_devices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gc.collect()  # other tests' machines, whose address space would be given back in between
+    machine = Machine()
+    memory, first = machine.memory, machine.memory.alloc(64 << 30)
+    only(monkeypatch, 3 * MORE)
+    with room.bounded():
+        np.zeros(2 * MORE, np.uint8)
+        memory.fill(first, b"\1", 2 * MORE)
+        with pytest.raises(MemoryError):
+            np.zeros(2 * MORE, np.uint8)
+        other = Machine()  # address space, which is no memory
+        with pytest.raises(MemoryError):
+            np.zeros(2 * MORE, np.uint8)
+        memory.free(first)
+        np.zeros(2 * MORE, np.uint8)
+        assert other.memory.allocated() == 0
+    np.zeros(4 * MORE, np.uint8)
