@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from grader import cuda
+from grader import cuda, gpu
 from grader.emulator.nvrtc import compilation
 from grader.emulator.pycuda_api import driver
 from grader.errors import WarpladderError
@@ -111,7 +111,7 @@ def test_the_emulator_starts_afresh() -> None:
 )
 def test_without_a_gpu(pycuda: ModuleType | None, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, pycuda)
-    monkeypatch.setattr(cuda, "find_toolkit", only_the_pinned)
+    monkeypatch.setattr(gpu, "find_toolkit", only_the_pinned)
     with pytest.raises(WarpladderError, match=f"no GPU can be used: {problem}.*\n.*run `ladder doctor`"):
         cuda.select("pycuda")
     device = cuda.select("auto")
