@@ -126,3 +126,39 @@ def test_calls_that_make_no_sense() -> None:
         cuda.select("emulator", "sm_30")
     with pytest.raises(WarpladderError, match="use --device emulator"):
         cuda.select("pycuda", "sm_80")
+
+
+class FakeNvml(ModuleType):
+    """A `pynvml` with GPUs of these compute capabilities."""
+
+    def __init__(self, *capabilities: tuple[int, int]) -> None:
+        super().__init__("pynvml")
+        self.nvmlInit = lambda: None
+        self.nvmlDeviceGetCount = lambda: len(capabilities)
+        self.nvmlDeviceGetHandleByIndex = lambda number: number
+        self.nvmlDeviceGetCudaComputeCapability = lambda handle: capabilities[handle]
+        self.nvmlSystemGetCudaDriverVersion_v2 = lambda: 13010
+        self.nvmlDeviceGetName = lambda handle: f"GPU {handle}"
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "visible", "found"),
+    [
+        ([(9, 0), (9, 0)], None, gpu.Gpu("GPU 0", (13, 1), (9, 0))),
+        ([(9, 0), (8, 0)], None, None),
+        ([(9, 0)], "0", None),
+        ([], None, None),
+    ],
+)
+def test_the_first_gpu_is_known_at_once_where_cuda_can_mean_no_other(
+    capabilities: list[tuple[int, int]],
+    visible: str | None,
+    found: gpu.Gpu | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", FakeNvml(*capabilities))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert gpu.at_once() == found
+    assert found is None or found.arch == "sm_90a"
