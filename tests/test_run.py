@@ -20,6 +20,15 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
+def refuse(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Have compiling and running a program end so."""
+
+    def run_program(*_: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(process, "run", run_program)
+
+
 def test_behind_a_program_stand_its_other_sources_then_its_arguments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,10 +64,7 @@ def test_behind_a_program_stand_its_other_sources_then_its_arguments(
 def test_what_the_linker_misses_is_refused_by_name(
     program: Path, monkeypatch: pytest.MonkeyPatch, missing: list[str], said: str, remedy: str
 ) -> None:
-    def refuse(*_: object) -> NoReturn:
-        raise NotThere([(name, str(program), 3) for name in missing])
-
-    monkeypatch.setattr(process, "run", refuse)
+    refuse(monkeypatch, NotThere([(name, str(program), 3) for name in missing]))
     with pytest.raises(WarpladderError) as error:
         run.run(program, device="emulator")
     assert said in str(error.value)
@@ -80,11 +86,8 @@ def test_what_the_linker_misses_is_refused_by_name(
 def test_a_header_that_is_not_there_is_named_with_its_line_and_library(
     program: Path, monkeypatch: pytest.MonkeyPatch, header: str, said: str, remedy: str
 ) -> None:
-    def refuse(*_: object) -> NoReturn:
-        text = f"{program}:2:10: fatal error: {header}: No such file or directory"
-        raise toolchain.ProgramRefused(f"{text}\n    2 | #include\ncompilation terminated.")
-
-    monkeypatch.setattr(process, "run", refuse)
+    text = f"{program}:2:10: fatal error: {header}: No such file or directory"
+    refuse(monkeypatch, toolchain.ProgramRefused(f"{text}\n    2 | #include\ncompilation terminated."))
     with pytest.raises(WarpladderError) as error:
         run.run(program, device="emulator")
     assert str(error.value).splitlines()[0] == f"{program}:2: {said}"
@@ -102,12 +105,9 @@ def test_references_are_refused_by_name_with_the_objects_that_took_their_place(
     program: Path, monkeypatch: pytest.MonkeyPatch, file: str, kind: str, remedy: str
 ) -> None:
     file = file.format(program=program)
-
-    def refuse(*_: object) -> NoReturn:
-        text = f"{file}(2): error: {kind} is not a template\n  {kind}<float, 2> image;\n  ^\n"
-        raise toolchain.ProgramRefused(f'{text}{program}(9): error: identifier "cudaBind" is undefined')
-
-    monkeypatch.setattr(process, "run", refuse)
+    text = f"{file}(2): error: {kind} is not a template\n  {kind}<float, 2> image;\n  ^\n"
+    error_behind = f'{program}(9): error: identifier "cudaBind" is undefined'
+    refuse(monkeypatch, toolchain.ProgramRefused(f"{text}{error_behind}"))
     with pytest.raises(WarpladderError) as error:
         run.run(program, device="emulator")
     assert str(error.value).splitlines()[0] == f"{file}:2: {kind} references are gone since CUDA 12"
@@ -117,10 +117,7 @@ def test_references_are_refused_by_name_with_the_objects_that_took_their_place(
 def test_what_another_file_calls_is_refused_with_that_file(
     program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> NoReturn:
-        raise NotThere([("cudaGraphCreate", "common/graphs.h", 7)])
-
-    monkeypatch.setattr(process, "run", refuse)
+    refuse(monkeypatch, NotThere([("cudaGraphCreate", "common/graphs.h", 7)]))
     with pytest.raises(WarpladderError, match=r"^common/graphs\.h:7: cudaGraphCreate is not known"):
         run.run(program, device="emulator")
 

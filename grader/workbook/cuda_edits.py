@@ -11,7 +11,7 @@ from itertools import groupby
 
 from grader.workbook import mixups, slips
 from grader.workbook.cuda_source import plain, shared_arrays
-from grader.workbook.edit import Change, Edit, Line, in_place, lines_of
+from grader.workbook.edit import Change, Edit, Line, in_place, lines_of, where
 
 _TWO_INDICES = re.compile(r"\b([A-Za-z_]\w*)\[([^\[\]]{1,100})\]\[([^\[\]]{1,100})\](?!\s*\[)")
 _ONE_INDEX = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*)\](?!\s*\[)")
@@ -136,7 +136,7 @@ def _stored_if(source: str) -> Iterator[Edit]:
         names = " and ".join(f"`{name}`" for name, _, _ in group)
         numbers = [number for _, number, _ in group]
         many = "conditions" if len(group) > 1 else "condition"
-        said = f"0 stored to {names} where the {many} in {_where(numbers)} {_DOES_NOT[len(group) > 1]} hold"
+        said = f"0 stored to {names} where the {many} in {where(numbers)} {_DOES_NOT[len(group) > 1]} hold"
         yield Edit(said, numbers[0], tuple(change for _, _, change in group), _EVERY_ELEMENT)
 
 
@@ -158,10 +158,10 @@ def _shared(lines: list[Line]) -> Iterator[Edit]:
             arrays.append((found[2], line.number, (start, start, "__shared__ ")))
     for group in _each_and_all(arrays):
         names = " and ".join(f"`{name}`" for name, _, _ in group)
-        where = _where([number for _, number, _ in group])
+        lines_in = where([number for _, number, _ in group])
         changes = tuple(change for _, _, change in group)
         why = "Without it each thread has an array of its own."
-        yield Edit(f"`__shared__` in front of {names} in {where}", group[0][1], changes, why)
+        yield Edit(f"`__shared__` in front of {names} in {lines_in}", group[0][1], changes, why)
 
 
 def _indices(lines: list[Line]) -> Iterator[Edit]:
@@ -302,14 +302,5 @@ def _axes(lines: list[Line]) -> Iterator[Edit]:
             runs = [numbers]
         for run in runs:
             changes = tuple((at, at + 1, axis) for number, at, axis in places if number in run)
-            said = f"{name}.{one} and {name}.{other} exchanged in {_where(run)}"
+            said = f"{name}.{one} and {name}.{other} exchanged in {where(run)}"
             yield Edit(said, run[0], changes)
-
-
-def _where(numbers: list[int]) -> str:
-    first, last = numbers[0], numbers[-1]
-    if first == last:
-        return f"line {first}"
-    if len(numbers) > 2 and last - first == len(numbers) - 1:
-        return f"lines {first} to {last}"
-    return f"lines {', '.join(map(str, numbers[:-1]))} and {last}"

@@ -70,6 +70,8 @@ _BYTES = {
 FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
 """Where a function of a file begins: its name, and its parameters."""
 
+_KERNEL = re.compile(r"__global__[^;{}]{0,200}?\((?P<taken>[^(){}]{1,400})\)\s*\{")
+
 
 @dataclass(frozen=True)
 class SharedArray:
@@ -425,3 +427,9 @@ def _integer(text: str, numbers: Mapping[str, int]) -> int | None:
         return parse(text.replace("/", "//")).whole(numbers)
     except ExpressionError:
         return None
+
+
+def int_sizes(text: str) -> tuple[list[str], int]:
+    """The first kernel's parameters that are ints, and where its body begins."""
+    kernel = _KERNEL.search(text)
+    return (re.findall(r"\bint\s+(\w+)", kernel["taken"]), kernel.end()) if kernel else ([], 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.workbook.cuda_source import plain
@@ -54,3 +54,29 @@ def in_place(line: Line, found: re.Match[str], group: str | int, new: str, why: 
     """Another text in place of a group that was found in a line."""
     change = (line.start + found.start(group), line.start + found.end(group), new)
     return Edit(f"`{new}` in place of `{found[group]}` in line {line.number}", line.number, (change,), why)
+
+
+def in_places(places: Sequence[tuple[Line, re.Match[str]]], group: str, new: str, why: str) -> Edit:
+    """The same in several lines, in each of which the group is the same text."""
+    changes = tuple(
+        (line.start + found.start(group), line.start + found.end(group), new) for line, found in places
+    )
+    numbers = [line.number for line, _ in places]
+    said = f"`{new}` in place of `{places[0][1][group]}` in {where(numbers)}"
+    return Edit(said, numbers[0], changes, why)
+
+
+def in_front(line: Line, at: int, new: str, what: str, why: str) -> Edit:
+    """A text that is put into a line, in front of `what`, which stands `at` that character of it."""
+    change = (line.start + at, line.start + at, new)
+    return Edit(f"`{new.strip()}` in front of {what} in line {line.number}", line.number, (change,), why)
+
+
+def where(numbers: Sequence[int]) -> str:
+    """Lines in words."""
+    first, last = numbers[0], numbers[-1]
+    if first == last:
+        return f"line {first}"
+    if len(numbers) > 2 and last - first == len(numbers) - 1:
+        return f"lines {first} to {last}"
+    return f"lines {', '.join(map(str, numbers[:-1]))} and {last}"

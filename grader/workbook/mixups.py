@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from grader.workbook.cuda_source import FUNCTION, plain, shared_extents
-from grader.workbook.edit import Change, Edit, Line, in_place, lines_of
+from grader.workbook.cuda_source import FUNCTION, int_sizes, plain, shared_extents
+from grader.workbook.edit import Edit, Line, in_front, in_place, in_places, lines_of
 
 _COMPONENT = re.compile(r"\b(?!threadIdx|blockIdx|blockDim|gridDim)\w+(?:\[\w+\])?\.([xyzw])\b")
 _SETS_ONE = re.compile(rf"{_COMPONENT.pattern}\s*[-+*]?=(?!=)(?P<value>[^;]{{1,200}});")
@@ -22,7 +22,6 @@ _VECTOR_CAST = re.compile(
     r"(?:<\s*(?:const\s+)?(?:float|int|uint|double)(?P<wide>[24])\s*(?:const\s*)?\*\s*>\s*\(\s*(?P<array>\w+)\s*\)|\b(?P<name>\w+))"
     r"\s*\[[^\[\]]{0,100}?(?P<times>\*\s*(?P<by>[A-Za-z_]\w*))\s*[+\]]"
 )
-_SIZES = re.compile(r"__global__[^;{}]{0,200}?\((?P<taken>[^(){}]{1,400})\)\s*\{")
 _PART = re.compile(r"\b\w+\s*=\s*(?P<base>[\w.]+)\s*[/%]\s*(?P<by>[A-Za-z_]\w*)\s*;")
 _TILE_STEP = re.compile(
     r"\bfor\s*\([^;=]{0,20}?\b(?P<name>\w+)\s*=\s*(?:0|threadIdx\.y)\s*;\s*(?P=name)\s*<\s*\w+\s*;"
@@ -157,16 +156,12 @@ def _steps(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """Loops over the rows of a tile that go on by another number than the rows of threads that a block has."""
     if "threadIdx.y" not in text:
         return
-    places: dict[str, list[tuple[int, Change]]] = {}
+    places: dict[str, list[tuple[Line, re.Match[str]]]] = {}
     for line in lines:
         for found in _TILE_STEP.finditer(line.text):
-            change = (line.start + found.start("step"), line.start + found.end("step"), "blockDim.y")
-            places.setdefault(found["step"], []).append((line.number, change))
-    for step, found_in in places.items():
-        numbers = " and ".join(str(number) for number, _ in found_in)
-        said = f"`blockDim.y` in place of `{step}` in line{'s' if len(found_in) > 1 else ''} {numbers}"
-        why = "The threads of a block take as many rows at a time."
-        yield Edit(said, found_in[0][0], tuple(change for _, change in found_in), why)
+            places.setdefault(found["step"], []).append((line, found))
+    for found_in in places.values():
+        yield in_places(found_in, "step", "blockDim.y", "The threads of a block take as many rows at a time.")
 
 
 def _of_a_block(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
@@ -176,12 +171,10 @@ def _of_a_block(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
     for line in lines:
         for array in extents:
             for warp in warps:
-                if found := re.match(rf"\s*()(?={array}\[\s*{warp}\s*\]\s*=(?!=))", line.text):
-                    new = "if (threadIdx.x % 32 == 0) "
-                    change = (line.start + found.start(1), line.start + found.start(1), new)
-                    said = f"`{new.strip()}` in front of `{array}[{warp}] = …` in line {line.number}"
+                if found := re.match(rf"\s*(?={array}\[\s*{warp}\s*\]\s*=(?!=))", line.text):
+                    new, what = "if (threadIdx.x % 32 == 0) ", f"`{array}[{warp}] = …`"
                     why = "Else all lanes store there, and only lane 0 has the sum of its warp."
-                    yield Edit(said, line.number, (change,), why)
+                    yield in_front(line, found.end(), new, what, why)
         for found in _CLEARED.finditer(line.text):
             array = found["array"]
             if array in extents:
@@ -206,26 +199,19 @@ def _pitches(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
 
 def _sizes(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """One of a problem's two sizes for the other: in one place, or where a flat index is taken apart."""
-    kernel = _SIZES.search(text)
-    sizes = re.findall(r"\bint\s+(\w+)", kernel["taken"]) if kernel else []
-    if kernel is None or len(sizes) != 2:
+    sizes, begins = int_sizes(text)
+    if len(sizes) != 2:
         return
     other = dict(zip(sizes, reversed(sizes), strict=True))
     parts: dict[tuple[str, str], list[tuple[Line, re.Match[str]]]] = {}
-    body = [line for line in lines if line.start > kernel.end()]
+    body = [line for line in lines if line.start > begins]
     for line in body:
         for found in _PART.finditer(line.text):
             if found["by"] in other:
                 parts.setdefault((found["base"], found["by"]), []).append((line, found))
     for (_, size), found_in in parts.items():
         if len(found_in) > 1:
-            numbers = " and ".join(str(line.number) for line, _ in found_in)
-            said = f"`{other[size]}` in place of `{size}` in lines {numbers}"
-            changes = tuple(
-                (line.start + found.start("by"), line.start + found.end("by"), other[size])
-                for line, found in found_in
-            )
-            yield Edit(said, found_in[0][0].number, changes, f"A row has `{other[size]}` elements.")
+            yield in_places(found_in, "by", other[size], f"A row has `{other[size]}` elements.")
     place = re.compile(
         rf"(?P<front>[-+*/%]=?\s*)\b(?P<one>{'|'.join(sizes)})\b|\b(?P<two>{'|'.join(sizes)})(?P<behind>\s*%)"
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
 from grader.workbook.cuda_source import FUNCTION, bytes_of, plain, shared_extents
-from grader.workbook.edit import Edit, Line, in_place, lines_of
+from grader.workbook.edit import Edit, Line, in_front, in_place, lines_of
 
 _HALVING = re.compile(
     r"\bfor\s*\(\s*(?:int\s|unsigned\s)?\s*(?P<name>\w+)\s*=\s*(?P<start>[^;=]{1,40}?)\s*;\s*(?P=name)\s*>\s*0\s*;"
@@ -267,7 +267,7 @@ def _unguarded(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 if found := taken.search(line.text):
                     new = f"if ({name} < {limit[1]}) "
                     why = "Each element that a thread takes has a condition of its own."
-                    yield _in_front(line, found.start("own"), new, "the assignment", why)
+                    yield in_front(line, found.start("own"), new, "the assignment", why)
 
 
 def _who_fills(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -464,14 +464,8 @@ def _one_of_all(lines: Sequence[Line]) -> Iterator[Edit]:
     for line in lines:
         for found in _ADDS_ALL.finditer(line.text):
             why = "Else each thread of the block adds the sum of all of them."
-            yield _in_front(line, found.start("add"), "if (threadIdx.x == 0) ", "`atomicAdd`", why)
+            yield in_front(line, found.start("add"), "if (threadIdx.x == 0) ", "`atomicAdd`", why)
         for found in (*_REST.finditer(line.text), *_REST_LOOP.finditer(line.text)):
             why = "Else each block takes what is left."
             what = "the condition" if found.re is _REST else "the loop's condition"
-            yield _in_front(line, found.start("one"), "blockIdx.x == 0 && ", what, why)
-
-
-def _in_front(line: Line, at: int, new: str, what: str, why: str) -> Edit:
-    """A text that is put in."""
-    change = (line.start + at, line.start + at, new)
-    return Edit(f"`{new.strip()}` in front of {what} in line {line.number}", line.number, (change,), why)
+            yield in_front(line, found.start("one"), "blockIdx.x == 0 && ", what, why)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.cuda_source import plain
+from grader.workbook.cuda_source import int_sizes, plain
 
 _LONGEST, _MOST = (
     500,
@@ -61,7 +61,6 @@ _GOES_ON = re.compile(
     r"\bfor\s*\(\s*[\w ]{0,30}\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*)\s*;\s*(?P=name)\s*<[^;{}]{1,60};"
     r"\s*(?P=name)\s*\+=[^;{}]{1,60}\)\s*(?P<body>\{(?:[^{}]|\{[^{}]{0,1000}\}){1,1000}\}|[^;{}]{1,300};)"
 )
-_SIZES = re.compile(r"__global__[^;{}]{0,200}?\((?P<taken>[^(){}]{1,400})\)\s*\{")
 _WHOLE = {"float": "16,777,216", "half": "2,048", "short": "32,767", "char": "127"}
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 
@@ -318,8 +317,7 @@ def _late(text: str) -> Iterator[_Said]:
 
 def _products(text: str) -> Iterator[_Said]:
     """Rows times their length in ints."""
-    kernel = _SIZES.search(text)
-    for size in re.findall(r"\bint\s+(\w+)", kernel["taken"]) if kernel else []:
+    for size in int_sizes(text)[0]:
         product = rf"[^;()\[\]=]{{0,60}}\b(?P<row>[A-Za-z_]\w*)\s*\*\s*{size}\b[^;()\[\]=]{{0,60}}"
         for found in re.finditer(rf"(?:\bint\s+\w+\s*=|\[)\s*(?P<all>{product})\s*[;\]]", text):
             wide = rf"\b{_WIDE}\s+{found['row']}\b"

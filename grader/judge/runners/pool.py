@@ -50,8 +50,9 @@ class DevicePool:
     ) -> None:
         self.jobs = jobs
         self.at_once = jobs * pools
-        self.gpu, self.arch = (None, arch or compiler.DEFAULT_ARCH)
-        if not _emulator_for_sure(device, arch):
+        if _emulator_for_sure(device, arch):
+            self.gpu, self.arch = None, arch or compiler.DEFAULT_ARCH
+        else:
             self.gpu, self.arch = _gpu(device, arch)
         if arch is not None:
             check_arch(arch)

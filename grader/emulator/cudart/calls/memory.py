@@ -178,10 +178,9 @@ class MemoryCalls:
         end = End("destination", address, True, self.state.allocation(address))
         self._check_device(end, pitch * (height - 1) + width)
         work = self.waiting.work(stream)
+        held = np.resize(np.frombuffer(value, np.uint8), width)
         for row in range(height):
-            self.state.memory.view(address + row * pitch, width)[:] = np.resize(
-                np.frombuffer(value, np.uint8), width
-            )
+            self.state.memory.view(address + row * pitch, width)[:] = held
         self.waiting.uses.rows(end.allocation, address, pitch, width, height, work, writes=True)
         self._guard(end, pitch * (height - 1) + width, PROT_NONE, work)
 
