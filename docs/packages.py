@@ -16,7 +16,7 @@ import grimp
 from grader.report.pictures.svg import Sheet, heading, text_width, wrapped
 
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
-WIDTH, MARGIN, LEFT = 900.0, 16.0, 370.0
+MARGIN, WORDS = 16.0, 514.0  # around all, and the width of what stands beside the boxes
 TOP, TITLE, BELOW = 64.0, 24.0, 20.0  # above all parts, above the rows of one, and below them
 BOX, GAP, LINE, SMALL = 26.0, 8.0, 16.0, 12.0
 BOTTOM = "results", "errors"
@@ -52,10 +52,7 @@ class Layers:
 
 def rows(layers: Layers) -> list[tuple[list[str], list[str]]]:
     """Of each layer its packages, and what they import, in lines."""
-    return [
-        (layer, wrapped(", ".join(layers.imports(layer)), WIDTH - MARGIN - LEFT, SMALL))
-        for layer in layers.layers
-    ]
+    return [(layer, wrapped(", ".join(layers.imports(layer)), WORDS, SMALL)) for layer in layers.layers]
 
 
 def height(words: Sequence[str]) -> float:
@@ -66,8 +63,12 @@ def height(words: Sequence[str]) -> float:
 def draw(parts: Sequence[Layers]) -> str:
     """The picture: one part below the other."""
     tall = TOP + sum(TITLE + sum(height(words) for _, words in rows(part)) + BELOW for part in parts)
+    beside = max(MARGIN + _widths(layer) + GAP for part in parts for layer in part.layers)
     sheet = Sheet(
-        WIDTH, tall, "The packages of grader", "Layers of packages; a higher one may import lower ones."
+        beside + WORDS + MARGIN,
+        tall,
+        "The packages of grader",
+        "Layers of packages; a higher one may import lower ones.",
     )
     heading(
         sheet,
@@ -79,22 +80,32 @@ def draw(parts: Sequence[Layers]) -> str:
         sheet.text(MARGIN, top + 14, part.container.replace(".", "/"), "blue", bold=True)
         top += TITLE
         for layer, words in rows(part):
-            _row(sheet, top, layer, words)
+            _row(sheet, top, layer, words, beside)
             top += height(words)
         top += BELOW
     return sheet.render()
 
 
-def _row(sheet: Sheet, top: float, layer: Sequence[str], words: Sequence[str]) -> None:
-    """A layer as a row of boxes, and beside it what it imports."""
+def _width(name: str) -> float:
+    """Of a box."""
+    return text_width(name) + 16
+
+
+def _widths(layer: Sequence[str]) -> float:
+    """Of a row of boxes, with the gap behind each."""
+    return sum(_width(name) + GAP for name in layer)
+
+
+def _row(sheet: Sheet, top: float, layer: Sequence[str], words: Sequence[str], beside: float) -> None:
+    """A layer as a row of boxes, and `beside` it what it imports."""
     left = MARGIN
     for name in layer:
-        width = text_width(name) + 16
+        width = _width(name)
         sheet.rect(left, top, width, BOX, "empty", outline="blue", radius=4)
         sheet.text(left + width / 2, top + BOX / 2 + 4, name, anchor="middle")
         left += width + GAP
     for number, line in enumerate(words):
-        sheet.text(LEFT, top + BOX / 2 + 4 + LINE * number, line, "dim", size=SMALL)
+        sheet.text(beside, top + BOX / 2 + 4 + LINE * number, line, "dim", size=SMALL)
 
 
 def main(picture: Path) -> None:
