@@ -196,6 +196,11 @@ _ADD_ATOMICALLY = (
 )
 
 
+_SET_ON_HOST = (
+    "Set the array on the host before it is copied: malloc and new give memory that holds nothing yet."
+)
+
+
 def remedy(finding: Finding) -> str:
     """What would mend it."""
     if finding.kind == "race":
@@ -220,10 +225,18 @@ def remedy(finding: Finding) -> str:
         return _WAIT_BEFORE_END if finding.block_ends else _WAIT_UNTIL_READ
     if finding.kind == "absent_lanes" and other is not None and other.thread == finding.thread:
         return _NAME_IT
-    if finding.kind == "uninitialised_shared" and len(finding.shape or ()) > 1:
-        return _TILE.format(array=finding.array) + _INITIALISE
+    if finding.kind in ("uninitialised_shared", "uninitialised_global"):
+        return _remedy_of_unset(finding)
     named = finding.arrivals is not None and finding.arrivals.number
     return _COME_BY if named else _REMEDIES[finding.kind]
+
+
+def _remedy_of_unset(finding: Finding) -> str:
+    if finding.hollow is not None:
+        return _SET_ON_HOST
+    if finding.kind == "uninitialised_shared" and len(finding.shape or ()) > 1:
+        return _TILE.format(array=finding.array) + _INITIALISE
+    return _REMEDIES[finding.kind]
 
 
 def _remedy_of_cluster(finding: Finding) -> str:

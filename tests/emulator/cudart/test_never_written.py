@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.emulator.cudart.process import CompiledProgram, compiled
-from grader.findings import host, kernels
+from grader.findings import host, kernels, remedies
 
 PROGRAM = Path(__file__).parent / "never_written.cu"
 
@@ -52,6 +52,7 @@ def test_each_is_told_once_where_it_is_read_first(program: CompiledProgram) -> N
         r"cudaMemcpy in line \d+ brings what nobody had written on the host",
         kernels.message(by_kernel["hollow"]),
     )
+    assert remedies.remedy(by_kernel["hollow"]).startswith("Set the array on the host before it is copied")
     (copied,) = outcome.findings
     assert copied.place is not None
     assert (copied.kind, copied.place.line, copied.array, copied.nbytes) == (
