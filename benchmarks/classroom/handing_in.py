@@ -195,8 +195,8 @@ def _among_others(desk: Desk) -> HandedIn:
         return desk.as_files([(name, data), ("warm up.ipynb", scratch)], made.expected)
     zipped = BytesIO()
     with zipfile.ZipFile(zipped, "w") as archive:
-        archive.writestr(f"my work/{name}", data)
-        archive.writestr("my work/notes.ipynb", scratch)
+        for path, content in ((name, data), ("notes.ipynb", scratch)):
+            archive.writestr(zipfile.ZipInfo(f"my work/{path}"), content)  # by name, it would hold the time of now
     return desk.as_files([("work.zip", zipped.getvalue())], made.expected)
 
 
