@@ -196,7 +196,9 @@ def _among_others(desk: Desk) -> HandedIn:
     zipped = BytesIO()
     with zipfile.ZipFile(zipped, "w") as archive:
         for path, content in ((name, data), ("notes.ipynb", scratch)):
-            archive.writestr(zipfile.ZipInfo(f"my work/{path}"), content)  # by name, it would hold the time of now
+            archive.writestr(
+                zipfile.ZipInfo(f"my work/{path}"), content
+            )  # by name, it would hold the time of now
     return desk.as_files([("work.zip", zipped.getvalue())], made.expected)
 
 

@@ -15,7 +15,7 @@ from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import counting, parts, submission
 from grader.judge.kernels.case_runner import CaseRunner, accuracy, error_bound
 from grader.judge.kernels.submission import KernelSubmission
-from grader.judge.kernels.track import KernelCandidate, KernelTrack
+from grader.judge.kernels.track import KernelCandidate, KernelTrack, Values
 from grader.judge.provenance import provenance
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress, greeting
@@ -126,7 +126,7 @@ class KernelClimb:
         """Time every rung that has passed so far, with the baselines in the same rounds."""
         watch = Watch(greeting(runner).bus_id)
         try:
-            track = KernelTrack(runner, self.topic, self.main)
+            track = KernelTrack(runner, Values.of(self.topic, self.main))
         except Refused as refused:
             raise WarpladderError(f"nothing could be timed: {refused.reason}") from None
         timed: dict[str, KernelCandidate] = {}

@@ -20,6 +20,7 @@ from grader.judge.kernels import climb, measured, profile, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.large import main_size
 from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.kernels.track import Values
 from grader.judge.runners.pool import DevicePool, Progress
 from grader.judge.submission import Kind, Submission
 from grader.judge.timing.bounds import bound
@@ -58,7 +59,7 @@ class Kernels(Kind[KernelFile]):
     ) -> KernelSubmission:
         current = KernelSubmission(name=name, file=file, blocks_seed=tried[-1].seed)
         right, left = False, Event()
-        with current.stages(), ThreadPoolExecutor(2) as helper:
+        with current.stages(), ThreadPoolExecutor(3) as helper:
             progress(file.path.stem, "compile")
             submission.compile_it(current, pool.arch)
             progress(file.path.stem, "judge")
@@ -68,6 +69,8 @@ class Kernels(Kind[KernelFile]):
                 return work if pool.gpu is None else helper.submit(work).result
 
             counted = begun(partial(self._counted, pool, current, store, tried, left)) if whole else None
+            needed = partial(Values.of, self.topic, self.topic.sizes_main)
+            values = begun(needed) if whole else needed
             try:
                 with store.ahead(tried), pool.judge() as runner:
                     submission.try_cases(current, CaseRunner(self.topic, store, runner), tried)
@@ -77,7 +80,7 @@ class Kernels(Kind[KernelFile]):
             right = True
             if counted is not None:
                 progress(file.path.stem, "count")
-                with measured.ahead(pool, self.topic, current):
+                with measured.ahead(pool, current, values):
                     seed = secrets.randbelow(2**31)
                     looked = begun(partial(main_size.look, current.compiled, self.topic, pool, seed))
                     current.take(counted())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -13,7 +13,7 @@ from grader.judge.child.protocol import Release
 from grader.judge.claims.pace import Times
 from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.submission import KernelSubmission
-from grader.judge.kernels.track import KernelTrack
+from grader.judge.kernels.track import KernelTrack, Values
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress, greeting
 from grader.judge.timing import rounds
@@ -27,21 +27,21 @@ OWN = "the submission"
 
 
 @contextmanager
-def ahead(pool: DevicePool, topic: KernelTopic, current: KernelSubmission) -> Iterator[None]:
-    """While something else is done with an emulator, make what a right submission is timed on: on a GPU the inputs of
-    the main sizes, here the results."""
+def ahead(pool: DevicePool, current: KernelSubmission, values: Callable[[], Values]) -> Iterator[None]:
+    """While something else is done with an emulator, place on a GPU what a right submission is timed on."""
     if pool.gpu is None:
         yield
         return
     with ThreadPoolExecutor(1) as helper:
-        current.track = helper.submit(_track, pool, topic)
+        current.track = helper.submit(_track, pool, values)
         yield
 
 
-def _track(pool: DevicePool, topic: KernelTopic) -> KernelTrack:
+def _track(pool: DevicePool, values: Callable[[], Values]) -> KernelTrack:
+    made = values()
     with pool.judge() as runner:
         runner.do([Release()], rounds.PASS_SECONDS)  # what an earlier run has left
-        return KernelTrack(runner, topic, topic.sizes_main)
+        return KernelTrack(runner, made)
 
 
 def times(

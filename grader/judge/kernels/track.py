@@ -13,7 +13,7 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +40,7 @@ from grader.judge.child.protocol import (
     Upload,
 )
 from grader.judge.correctness import pieces
-from grader.judge.correctness.cases import (
-    bound,
-    check_room,
-    yardstick_error,
-)
+from grader.judge.correctness.cases import CaseData, bound, check_room, yardstick_error
 from grader.judge.correctness.comparison import within
 from grader.judge.correctness.guards import GUARD, POISON, UNSET, damage, frame, unwritten
 from grader.judge.correctness.verdict import of_comparison, of_guards
@@ -115,18 +111,40 @@ class KernelCandidate(Candidate):
     error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
 
+@dataclass(frozen=True)
+class Values:
+    """What inputs are drawn from, and what must come of the warm-up: all that takes no GPU."""
+
+    topic: Topic
+    problem: Problem
+    warm_up: Fresh
+    known: CaseData
+    rounds: dict[str, Array]  # pools, by input
+    sums: bool  # whether rounds have inputs of which every sum is exact
+
+    @classmethod
+    def of(cls, topic: Topic, problem: Problem) -> Values:
+        """Raises WarpladderError where this machine's memory cannot hold what outputs are compared with.
+
+        Where sums grow with the inputs, the error bound is wider than what a share of them makes of the sum: such
+        inputs are integers, and nothing but the exact sum is right.
+        """
+        check_room(topic, problem)
+        warm_up, rng, sums = Fresh.known(topic), np.random.default_rng(), topic.only_adds(problem, MOST_SUMS)
+        made = fresh.balanced if sums else partial(fresh.drawn, kind="real")
+        pools = made(topic, rng, nbytes=fresh.POOL_BYTES)
+        return cls(topic, problem, warm_up, known(topic, problem, warm_up), pools, sums)
+
+
 class KernelTrack:
     """The buffers that candidates share on the GPU, and one pass of one candidate over them.
 
-    Raises Refused where the GPU cannot be given them, and WarpladderError where this machine's memory cannot hold what
-    they are compared with.
+    Raises Refused where the GPU cannot be given them.
     """
 
-    def __init__(self, runner: Runner, topic: Topic, problem: Problem) -> None:
-        check_room(topic, problem)
+    def __init__(self, runner: Runner, values: Values) -> None:
         self.runner = runner
-        self.topic = topic
-        self.problem = problem
+        self.topic, self.problem = topic, problem = values.topic, values.problem
         self.only_reads = only_reads(topic, problem)
         self.flush_bytes = max(FLUSH_BYTES, 2 * runner.hello().limits["l2_cache_size"])
         nbytes = topic.reference.min_bytes(problem)
@@ -135,29 +153,18 @@ class KernelTrack:
         self._reader = prepare(parse_kernel_file(READ_KERNEL, READ_SIGNATURE), runner.hello().arch)
         self._filler = fresh.prepared(runner.hello().arch)
         self._kernels = [self._reader, self._filler]
-        self._sums = topic.only_adds(problem, MOST_SUMS)
-        self._pools = self._drawn()
-        self._warm_up = Fresh.known(topic)
-        self._round = _Round(WARM_UP, self._warm_up, 1.0)
+        self._values = values
+        self._round = _Round(WARM_UP, values.warm_up, 1.0)
         self._scratch: dict[str, int] = {}
         self._set_up()
         self._settle = self._read(FLUSH, self.flush_bytes)
-        self._known = known(topic, problem, self._warm_up)  # before any candidate is near
         self._fault_in()
-
-    def _drawn(self) -> dict[str, Array]:
-        """What the inputs of rounds are drawn from. Where sums grow with the inputs, the error bound is wider than what
-        a share of them makes of the sum: such inputs are integers, and nothing but the exact sum is right."""
-        rng = np.random.default_rng()
-        if self._sums:
-            return fresh.balanced(self.topic, rng, fresh.POOL_BYTES)
-        return fresh.drawn(self.topic, rng, "real", fresh.POOL_BYTES)
 
     def _set_up(self) -> None:
         """Give a child everything that passes need."""
         self._generation = self.runner.generation
         for item in self.topic.signature.inputs:
-            for pools, whose in ((self._pools, "rounds"), (self._warm_up.pools, "warm-up")):
+            for pools, whose in ((self._values.rounds, "rounds"), (self._values.warm_up.pools, "warm-up")):
                 self._place(_pool(item.name, whose), pools[item.name])
             self._allocate(item.name, self._input_bytes[item.name])
         for item in self.topic.signature.outputs:
@@ -168,7 +175,7 @@ class KernelTrack:
         for kernel in self._kernels:
             self.runner.load(kernel, PASS_SECONDS)
         first = self.topic.signature.inputs[0].name
-        self._do([self._from_pool(self._warm_up, first, SOURCE, _whole_words(self.moved))])
+        self._do([self._from_pool(self._values.warm_up, first, SOURCE, _whole_words(self.moved))])
 
     def _fault_in(self) -> None:
         """Have the pages there that outputs are copied back to: a copy from the device would wait for each of them."""
@@ -240,7 +247,7 @@ class KernelTrack:
         """Seconds of one pass, whose outputs may be looked at. Raises Refused."""
         if number != self._round.number:
             share = VERIFIED_WHOLE if self._whole else VERIFIED
-            self._round = _Round(number, Fresh.of(self._pools), share)
+            self._round = _Round(number, Fresh.of(self._values.rounds), share)
         before = [
             *(Fill(name, POISON) for name in self._outputs),
             *(Fill(name, UNSET) for name in self._scratch),
@@ -262,7 +269,7 @@ class KernelTrack:
 
     def _from_pool(self, inputs: Fresh, name: str, target: str, nbytes: int) -> Run:
         """What fills a buffer with values of the input `name`."""
-        pool = _pool(name, "warm-up" if inputs is self._warm_up else "rounds")
+        pool = _pool(name, "warm-up" if inputs is self._values.warm_up else "rounds")
         return inputs.filling(self._filler, pool, target, nbytes, self.runner.hello().limits)
 
     @property
@@ -279,11 +286,11 @@ class KernelTrack:
             self._verify()
             return
         for name in self._outputs:
-            comparison = self._known.compare(name, self._fetched(name))
+            comparison = self._values.known.compare(name, self._fetched(name))
             candidate.error_bound = candidate.error_bound or comparison.bound
             if comparison.error is not None:
                 candidate.error = max(candidate.error or 0.0, comparison.error)
-            wrong = of_comparison(comparison, self._known.advice, self.problem)
+            wrong = of_comparison(comparison, self._values.known.advice, self.problem)
             if wrong is not None:
                 raise wrong
 
@@ -330,7 +337,7 @@ class KernelTrack:
     @property
     def _bounded(self) -> bool:
         """Whether results of rounds may be off at all."""
-        return self.topic.rounds and not self._sums
+        return self.topic.rounds and not self._values.sums
 
     def _some(self, sampled: Sampled, name: str) -> tuple[Array, Array, Array]:
         """Elements of an output at places drawn now: as they are, as they should be, and how far they may be off."""
@@ -362,7 +369,7 @@ class KernelTrack:
     @cached_property
     def _yardstick_error(self) -> float | None:
         """Of the warm-up's results, by the topic's yardstick of accuracy."""
-        return yardstick_error(self.topic, self.problem, self._known)
+        return yardstick_error(self.topic, self.problem, self._values.known)
 
     def accuracy(self, candidate: KernelCandidate) -> Accuracy | None:
         """A candidate's largest error, and the yardstick's on the same data; None without a yardstick. A grade does not

@@ -19,7 +19,7 @@ from grader.errors import WarpladderError
 from grader.judge.claims.pace import Times
 from grader.judge.kernels import track as tracks
 from grader.judge.kernels.compiled import Kernel, prepare
-from grader.judge.kernels.track import KernelCandidate, KernelTrack
+from grader.judge.kernels.track import KernelCandidate, KernelTrack, Values
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.judge.timing import rounds
@@ -52,7 +52,7 @@ def track(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> KernelTrack:
     monkeypatch.setattr(rounds, "FEWEST_ROUNDS", 2)
     monkeypatch.setattr(tracks, "FLUSH_BYTES", 4096)
     runner.hello().limits["l2_cache_size"] = 1024
-    return KernelTrack(runner, TOPIC, PROBLEM)
+    return KernelTrack(runner, Values.of(TOPIC, PROBLEM))
 
 
 def kernel(rung: str, old: str = "", new: str = "") -> Kernel:
@@ -65,9 +65,9 @@ def candidate(track: KernelTrack, made: Kernel) -> KernelCandidate:
     return track.rung("some", made)
 
 
-def test_what_this_machine_has_no_memory_for_is_said_before_anything_is_made(runner: Runner) -> None:
+def test_what_this_machine_has_no_memory_for_is_said_before_anything_is_made() -> None:
     with pytest.raises(WarpladderError, match="needs some 32,768 GiB of memory"):
-        KernelTrack(runner, TOPIC, {"M": 1 << 20, "N": 1 << 20})
+        Values.of(TOPIC, {"M": 1 << 20, "N": 1 << 20})
 
 
 def test_rungs_and_the_copy_are_timed_in_every_round(track: KernelTrack) -> None:
@@ -91,7 +91,7 @@ def test_a_problem_that_only_reads_is_held_against_a_read(
     monkeypatch.setattr(rounds, "FEWEST_ROUNDS", 2)
     monkeypatch.setattr(tracks, "FLUSH_BYTES", 4096)
     topic, problem = topics.load("reduce"), {"N": 5003}
-    track = KernelTrack(runner, topic, problem)
+    track = KernelTrack(runner, Values.of(topic, problem))
     ceiling = track.ceiling()
     assert ceiling.name == "device read"
     measure(track, [ceiling], Watch(None), random.Random(1))
@@ -289,7 +289,7 @@ def test_passes_of_other_topics_are_verified_too(
     monkeypatch.setattr(tracks, "VERIFIED", 1.0)
     monkeypatch.setattr(tracks, "VERIFIED_WHOLE", 1.0)
     loaded = topics.load(topic)
-    track = KernelTrack(runner, loaded, problem)
+    track = KernelTrack(runner, Values.of(loaded, problem))
     item = track.rung("naive", prepare(loaded.rungs[0].file, "sm_90a"))
     track.run(item, rounds.WARM_UP)
     track.check(item, rounds.WARM_UP)
@@ -327,7 +327,7 @@ def test_outputs_are_held_against_the_inputs_as_they_were(
     monkeypatch.setattr(tracks, "PLACES", 0)  # all of the output is compared
     monkeypatch.setattr(tracks, "VERIFIED_WHOLE", 1.0)
     loaded = topics.load("reduce")
-    track = KernelTrack(runner, loaded, {"N": 5003})
+    track = KernelTrack(runner, Values.of(loaded, {"N": 5003}))
     file = tmp_path / "reduce.cu"
     file.write_text(MAKES_ITS_INPUTS_FIT)
     item = track.rung("some", prepare(loaded.parse(file), "sm_90a"))
