@@ -204,7 +204,8 @@ def _row(name: str, says: str) -> str:
 
 @contextlib.contextmanager
 def a_clean_start() -> Iterator[Path]:
-    """An empty folder, also for the cache, which has the compiled runtime alone; threads are done without."""
+    """An empty folder, also for the cache, which has the compiled runtime alone; threads are done without, and work is
+    shared out as for two cores, whatever machine this is."""
     build.load()
     compiled = list(cache_folder().glob("runtime-*.o"))
     with tempfile.TemporaryDirectory() as name:
@@ -216,6 +217,7 @@ def a_clean_start() -> Iterator[Path]:
         with (
             mock.patch.dict(os.environ, WARPLADDER_CACHE=name, WARPLADDER_HOME=name),
             mock.patch.object(ThreadPoolExecutor, "submit", _done_at_once),
+            mock.patch.object(os, "sched_getaffinity", return_value={0, 1}),
         ):
             yield folder
 
