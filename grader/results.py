@@ -8,6 +8,7 @@ never without `counter_source` ("measured" by a profiler, "emulated" by the emul
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -16,7 +17,7 @@ import msgspec
 
 CLIMB_SCHEMA = "warpladder/climb/1"
 GRADE_SCHEMA = "warpladder/grade/3"
-PROFILE_SCHEMA = "warpladder/profile/1"
+PROFILE_SCHEMA = "warpladder/profile/2"
 
 Verdict = Literal["pass", "fail", "error", "timeout", "skip"]
 """pass: a complete result that is right; fail: it ran, and is wrong; error: it could not be run;
@@ -382,38 +383,56 @@ class Grade:
 
 @dataclass(frozen=True)
 class LineProfile:
-    """What one source line cost in one launch."""
+    """What one source line cost in one launch; of a function that is inlined, by one of its calls."""
 
-    line: int  # in the learner's file; 0: code that the compiler gives no line
+    line: int  # 0: code that the compiler gives no line
     source: str  # the line's text
     counters: dict[str, int]  # Nsight Compute's metrics for that line
+    file: str | None = None  # that `line` is in, such as a header; null for the learner's own
+    callers: list[SourceLine] = field(default_factory=list)  # as a finding's
+
+
+def whole_lines(lines: Iterable[LineProfile]) -> list[LineProfile]:
+    """Each line once, with what it cost in all launches and by all calls together; those of the learner's own file
+    first."""
+    found: dict[tuple[str, int], LineProfile] = {}
+    for line in lines:
+        key = line.file or "", line.line
+        before = found[key].counters if key in found else {}
+        total = {
+            name: before.get(name, 0) + line.counters.get(name, 0) for name in {**before, **line.counters}
+        }
+        found[key] = LineProfile(line.line, line.source, total, line.file)
+    return [found[key] for key in sorted(found)]
 
 
 @dataclass(frozen=True)
 class LaunchProfile:
-    """One launch of a submission."""
+    """One launch of a submission; of a program, all that are alike, whose counters are added up."""
 
     kernel: str  # as the launch block names it
     grid: list[int]  # blocks in x, y, z
     block: list[int]  # threads in x, y, z
     shared_bytes: int  # static and dynamic, a block
     registers: int  # a thread
-    local_bytes: int  # stack a thread, spills included
-    spill_bytes: int  # spilled bytes a thread, stores and loads
+    local_bytes: int | None  # stack a thread, spills included; null for a program
+    spill_bytes: int | None  # spilled bytes a thread, stores and loads; null for a program
     occupancy: float | None
     occupancy_limited_by: str | None
-    dram_bytes: int | None  # bytes the launch must move to and from DRAM
+    dram_bytes: int | None  # bytes the launches must move to and from DRAM
     counters: dict[str, int] | None
     counter_source: CounterSource | None
-    lines: list[LineProfile]  # in line order; only lines that did something
+    lines: list[LineProfile]  # by file, the learner's own first, and line; only lines that did something
     findings: list[FindingResult]
+    times: int = 1  # how many launches these are
+    launched: SourceLine | None = None  # the program's line that launches it; null where not known
 
 
 @dataclass(frozen=True)
 class Profile:
     """Counters, resources and findings of one submission, launch by launch."""
 
-    topic: str
+    topic: str  # empty for a program of `ladder run`
     file: str
     device: Device
     problem: dict[str, int | float]

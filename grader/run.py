@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Literal
 
 from grader import gpu
+from grader.analysis.devices import capability
+from grader.analysis.occupancy import occupancy
 from grader.emulator import devices
 from grader.emulator.cudart import process, toolchain
 from grader.emulator.cudart.events import Outcome
+from grader.emulator.machine.records import Finding, LaunchRecord
 from grader.emulator.nvrtc.compilation import PINNED
+from grader.emulator.places import Place
 from grader.errors import WarpladderError
-from grader.findings import compiling
+from grader.findings import compiling, kernels
+from grader.judge.kernels import counting
+from grader.judge.provenance import provenance
 from grader.judge.runners.pool import check_arch
+from grader.results import Device, LaunchProfile, Profile, SourceLine
 from grader.sandbox.scratch import Scratch
 
 
@@ -41,6 +50,70 @@ def run(
             return _run_native(source, arguments, options)
         check_arch(arch)
         return process.run(source, arguments, arch, options)
+
+
+def profile(outcome: Outcome, source: Path, arch: str = devices.DEFAULT_ARCH) -> Profile:
+    """What an emulated program's launches did; those with one kernel, shape and place in the program are one."""
+    alike: dict[tuple[object, ...], tuple[Place | None, list[LaunchRecord]]] = {}
+    for record, place in outcome.launches:
+        key = place, record.kernel, record.grid, record.block, record.shared_bytes, record.registers
+        alike.setdefault(key, (place, []))[1].append(record)
+    files = {at.file for record, _ in outcome.launches for each in record.lines for at in each.place.stack()}
+    sources = {file: _lines(source.parent / file if file else source) for file in files}
+    return Profile(
+        topic="",
+        file=source.name,
+        device=Device("emulator", f"{devices.find(arch).name} (emulated)", arch),
+        problem={},
+        verdict="error" if outcome.refused else "fail" if outcome.exit_code else "pass",
+        reason=outcome.refused.what if outcome.refused else None,
+        launches=[_launches(records, at, source, sources, arch) for at, records in alike.values()],
+        provenance=provenance(),
+    )
+
+
+def _launches(
+    records: Sequence[LaunchRecord],
+    place: Place | None,
+    source: Path,
+    sources: Mapping[str, Sequence[str]],
+    arch: str,
+) -> LaunchProfile:
+    first = records[0]
+    resident = occupancy(capability(arch), prod(first.block), first.registers, first.shared_bytes)
+    return LaunchProfile(
+        kernel=first.kernel,
+        grid=list(first.grid),
+        block=list(first.block),
+        shared_bytes=first.shared_bytes,
+        registers=first.registers,
+        local_bytes=None,
+        spill_bytes=None,
+        occupancy=resident.fraction,
+        occupancy_limited_by=resident.limited_by,
+        dram_bytes=counting.dram_bytes(records),
+        counters=counting.summed(records),
+        counter_source="emulated",
+        lines=counting.lines((each for record in records for each in record.lines), sources),
+        findings=[
+            kernels.result(replace(same[0], count=sum(each.count for each in same)), first.kernel)
+            for same in _same(records)
+        ],
+        times=len(records),
+        launched=SourceLine(place.line, None if place.file == source.name else place.file) if place else None,
+    )
+
+
+def _same(records: Sequence[LaunchRecord]) -> Iterable[list[Finding]]:
+    """Findings of launches that are alike, once a place and kind."""
+    found: dict[tuple[Place, str], list[Finding]] = {}
+    for finding in (each for record in records for each in record.findings):
+        found.setdefault((finding.place, finding.kind), []).append(finding)
+    return found.values()
+
+
+def _lines(file: Path) -> Sequence[str]:
+    return file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else ()
 
 
 def sources_and_arguments(given: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

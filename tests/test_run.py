@@ -6,11 +6,17 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from records import at, record
 
 from grader import gpu, run
+from grader.emulator import metrics
 from grader.emulator.cudart import process, toolchain
+from grader.emulator.cudart.events import Refusal
 from grader.emulator.cudart.toolchain import NotThere
+from grader.emulator.machine.records import Counted, Finding
+from grader.emulator.places import Place
 from grader.errors import WarpladderError
+from grader.results import SourceLine
 
 
 @pytest.fixture
@@ -147,3 +153,36 @@ def test_a_gpu_that_cannot_run_it_is_said_and_not_taken(
 def test_an_architecture_that_is_not_emulated_is_refused(program: Path) -> None:
     with pytest.raises(WarpladderError, match="no emulated GPU of architecture"):
         run.run(program, device="emulator", arch="sm_20")
+
+
+def test_launches_that_are_alike_are_one_in_a_profile(program: Path) -> None:
+    (program.parent / "tiles.cuh").write_text("\n    load();\n")
+    inlined = Place("tiles.cuh", 2, at(1))
+    executed = metrics.WARP_INSTRUCTIONS
+    one = record(
+        counters={executed: 5},
+        lines=(Counted(at(1), {executed: 2}), Counted(inlined, {executed: 3})),
+        findings=(Finding("race", inlined, 4),),
+        dram_read_bytes=64,
+    )
+    launched = Place("prog.cu", 9)
+    other = record(block=(64, 1, 1), counters={executed: 7})
+    outcome = process.Outcome(launches=[(one, launched), (other, launched), (one, launched)])
+    result = run.profile(outcome, program)
+    alike, alone = result.launches
+    assert (alike.times, alike.launched, alike.counters) == (2, SourceLine(9), {executed: 10})
+    assert [(line.file, line.line, line.source, line.counters[executed]) for line in alike.lines] == [
+        (None, 1, "int main() {}", 4),
+        ("tiles.cuh", 2, "load();", 6),
+    ]
+    assert alike.lines[1].callers == [SourceLine(1)]
+    assert [(found.file, found.line, found.count) for found in alike.findings] == [("tiles.cuh", 2, 8)]
+    assert (alike.dram_bytes, alike.occupancy, alike.occupancy_limited_by) == (128, 0.5, "blocks")
+    assert (alone.times, alone.block, alone.lines) == (1, [64, 1, 1], [])
+    assert (result.verdict, result.reason) == ("fail", None)
+
+
+def test_a_profile_says_what_was_refused(program: Path) -> None:
+    refused = process.Outcome(refused=Refusal("cudaFuture is not emulated", "wait for it", None))
+    result = run.profile(refused, program)
+    assert (result.verdict, result.reason, result.launches) == ("error", "cudaFuture is not emulated", [])

@@ -7,7 +7,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from grader.cli.options import NOT_PASSED, PASSED, ArchOption, app, console_for
+from grader.cli.options import (
+    NOT_PASSED,
+    PASSED,
+    ArchOption,
+    app,
+    check_outputs,
+    console_for,
+    lines_of,
+    write_file,
+    write_result,
+)
+from grader.errors import WarpladderError
 
 
 def _show_version(wanted: bool) -> None:
@@ -87,6 +98,15 @@ def run(
         typer.Option("--nvcc", metavar="OPTION", help="One more option for nvcc; repeatable."),
     ] = None,
     arch: ArchOption = None,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Show what each kernel and each line costs, on the emulator.")
+    ] = False,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the profile as JSON.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the profile as a page.")
+    ] = None,
 ) -> None:
     """Run a whole CUDA C++ program, with a GPU or without one.
 
@@ -98,15 +118,35 @@ def run(
       ladder run prog.cu
       ladder run --nvcc=-I../common prog.cu 1024
       ladder run main.cu kernels.cu helper.cpp 1024
+      ladder run --profile --html profile.html prog.cu 1024
     """
+    from grader import run as programs_run
+    from grader.report import pages, profiles
     from grader.report.emulated import programs
-    from grader.run import run, sources_and_arguments
 
     chosen = {} if arch is None else {"arch": arch}
-    sources, own = sources_and_arguments(arguments or ())
-    outcome = run(program, own, device=device, options=[*(options or ()), *sources], **chosen)
+    sources, own = programs_run.sources_and_arguments(arguments or ())
+    counts = profile or json is not None or html is not None
+    if counts and device == "gpu":
+        raise WarpladderError(
+            "a GPU keeps no counters: the emulator counts",
+            remedy="leave --device out; on a GPU, use Nsight Compute",
+        )
+    check_outputs(json, html)
+    outcome = programs_run.run(
+        program, own, device="emulator" if counts else device, options=[*(options or ()), *sources], **chosen
+    )
+    console = console_for(stderr=True)
+    if counts:
+        found, lines = programs_run.profile(outcome, program, **chosen), lines_of(program)
+        if profile:
+            console.print(profiles.program(found, lines))
+        if json is not None:
+            write_result(str(json), found)
+        if html is not None:
+            write_file(html, pages.profile(found, lines))
     if outcome.emulated:
-        programs.program(console_for(stderr=True), outcome, program)
+        programs.program(console, outcome, program)
     raise typer.Exit(outcome.exit_code)
 
 

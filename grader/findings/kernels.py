@@ -43,7 +43,7 @@ def result(finding: Finding, kernel: str) -> FindingResult:
         kind=finding.kind,
         line=finding.place.line or None,
         file=finding.place.file or None,
-        callers=_callers(finding.place),
+        callers=callers(finding.place),
         message=message(finding),
         count=finding.count,
         kernel=kernel,
@@ -78,11 +78,12 @@ def _other_result(other: Access | None) -> OtherAccess | None:
         _list(other.thread),
         other.any_of_warp,
         other.place.file or None,
-        _callers(other.place),
+        callers(other.place),
     )
 
 
-def _callers(place: Place) -> list[SourceLine]:
+def callers(place: Place) -> list[SourceLine]:
+    """By which calls the code at a place came to be run, where its function was inlined, the innermost first."""
     return [SourceLine(at.line, at.file or None) for at in place.stack()][1:]
 
 

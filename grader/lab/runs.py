@@ -21,7 +21,7 @@ from grader.lab.show import Shown
 from grader.lab.sliders import Picture
 from grader.report import console as views
 from grader.report import pictures, profiles
-from grader.results import CaseResult, Climb, Grade, LineProfile, Profile, load
+from grader.results import CaseResult, Climb, Grade, Profile, load, whole_lines
 from grader.workbook import topics, units
 from grader.workbook.content import name_of, record_file
 
@@ -88,26 +88,15 @@ def _counts(name: str, run: Profile) -> Counts:
         name=name,
         where=units.problem(run.problem),
         registers=max(launch.registers for launch in launches),
-        spill_bytes=max(launch.spill_bytes for launch in launches),
+        spill_bytes=max(launch.spill_bytes or 0 for launch in launches),
         shared_bytes=max(launch.shared_bytes for launch in launches),
         occupancy=min(launch.occupancy or 0.0 for launch in launches),
         dram_bytes=sum(launch.dram_bytes or 0 for launch in launches),
-        lines=_lines(run),
+        lines=tuple(whole_lines(line for launch in launches for line in launch.lines)),
         findings=tuple(finding for launch in launches for finding in launch.findings),
         wrong=None if run.verdict == "pass" else f"{run.verdict}: {run.reason}",
     )
     return Counts(total, about)
-
-
-def _lines(run: Profile) -> tuple[LineProfile, ...]:
-    """Source lines with the counters of all launches together."""
-    found: dict[int, LineProfile] = {}
-    for line in (line for launch in run.launches for line in launch.lines):
-        before = found[line.line].counters if line.line in found else {}
-        names = {**before, **line.counters}
-        total = {name: before.get(name, 0) + line.counters.get(name, 0) for name in names}
-        found[line.line] = LineProfile(line.line, line.source, total)
-    return tuple(found[number] for number in sorted(found))
 
 
 def source(name: str, start: str = "", end: str = "") -> Shown:

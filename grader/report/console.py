@@ -584,7 +584,7 @@ def _reached(reached: str, rungs: Sequence[str]) -> Text:
 def findings(items: Sequence[FindingResult], file: str, source: Sequence[str]) -> Iterable[RenderableType]:
     """Faults that the emulator saw, each with the line it happened in."""
     for finding in items:
-        where = f"{file}:{finding.line}" if finding.line else file
+        where = f"{finding.file or file}:{finding.line}" if finding.line else file
         times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
         text = Text.assemble((f"{where}: ", "bold"), (finding.kind.replace("_", " "), "red"), ": ")
         text.append(f"{finding.message}{times}")
@@ -595,6 +595,6 @@ def findings(items: Sequence[FindingResult], file: str, source: Sequence[str]) -
 
 def _quoted(finding: FindingResult, source: Sequence[str]) -> RenderableType:
     """The source line of a finding, where there is one."""
-    if not finding.line or finding.line > len(source):
+    if not finding.line or finding.file or finding.line > len(source):
         return Group()
     return Padding(Text(source[finding.line - 1].strip(), "cyan"), (0, 0, 0, 6))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePath
 
@@ -17,7 +17,7 @@ from grader.emulator import metrics
 from grader.errors import WarpladderError
 from grader.report import console, interviews, occupancies, pictures, rooflines
 from grader.report.occupancies import Block
-from grader.report.profiles import NO_LINE
+from grader.report.profiles import NO_LINE, calls, costliest, launched
 from grader.report.rendering import environment
 from grader.report.reproducing import again
 from grader.results import (
@@ -27,9 +27,11 @@ from grader.results import (
     Device,
     Grade,
     LaunchProfile,
+    LineProfile,
     Profile,
     Provenance,
     RungResult,
+    whole_lines,
 )
 from grader.workbook import units
 from grader.workbook.ladder import figures
@@ -45,8 +47,8 @@ class Timeline:
 
 
 @dataclass(frozen=True)
-class SourceLine:
-    """A line of a submission with what it cost in one launch."""
+class ListedLine:
+    """A line of the source with what it cost in one launch."""
 
     number: int
     text: str
@@ -56,6 +58,7 @@ class SourceLine:
     stores: str
     conflicts: str
     local: str  # requests to local memory
+    calls: list[str]  # by which it was run, where its function was inlined
 
 
 @dataclass(frozen=True)
@@ -63,9 +66,10 @@ class LaunchView:
     """A launch as the page shows it."""
 
     profile: LaunchProfile
-    lines: list[SourceLine]
+    files: dict[str, list[ListedLine]]  # "" is the learner's own; of others what did something
     picture: Markup | None  # occupancy by block size; None where nothing is known of the device
     advice: str  # the next step up, in words; empty where nothing is known
+    launched: str  # where a program launches it, and how often
 
 
 def climb(result: Climb, title: str) -> str:
@@ -144,10 +148,12 @@ def _grade(
 def profile(result: Profile, source: Sequence[str], accesses: Accesses | None = None) -> str:
     """Counters, resources and findings of a submission, launch by launch, each beside its source; `accesses` as for
     `grade`."""
+    shown, left = costliest(result.launches)
     return _page(
         "profile.html.j2",
         result=result,
-        launches=[_launch(result.device, launch, source) for launch in result.launches],
+        launches=[_launch(result.device, launch, source, whole=bool(result.topic)) for launch in shown],
+        left=left,
         timeline=Markup(pictures.timeline(result)) if result.timeline else None,
         accesses=_accesses(accesses),
     )
@@ -173,31 +179,43 @@ def _own_claims(rung: RungResult) -> list[ClaimResult]:
     return [claim for claim in rung.claims if claim.rung in ("", rung.id) or claim.held is False]
 
 
-def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> LaunchView:
-    counted = {line.line: line.counters for line in launch.lines}
-    total = sum(map(cycles, counted.values())) or 1
-    text = {number: line.rstrip() for number, line in enumerate(source, 1)}
-    text |= {
-        line.line: line.source if line.line else NO_LINE for line in launch.lines if line.line not in text
+def _launch(device: Device, launch: LaunchProfile, source: Sequence[str], whole: bool) -> LaunchView:
+    """A launch with the whole source; of a program, whose host code is no part of it, from the first of the launch's
+    lines to the last."""
+    cost = whole_lines(launch.lines)
+    total = sum(cycles(line.counters) for line in cost) or 1
+    own = [line.line for line in cost if line.line and line.file is None]
+    shown = range(1, len(source) + 1) if whole else range(min(own, default=1), max(own, default=0) + 1)
+    listed = {
+        ("", number): LineProfile(number, line, {})
+        for number, line in enumerate(source, 1)
+        if number in shown
     }
-    lines = [
-        _line(number, text[number], counted.get(number, {}), total)
-        for number in sorted(text, key=lambda n: n or math.inf)
-    ]
-    return LaunchView(launch, lines, *_occupancy(device, launch))
+    for line in cost:
+        key = line.file or "", line.line
+        text = listed[key].source.rstrip() if key in listed else line.source if line.line else NO_LINE
+        listed[key] = replace(line, source=text)
+    files: dict[str, list[ListedLine]] = {}
+    for file, number in sorted(listed, key=lambda key: (key[0], key[1] or math.inf)):
+        line = listed[file, number]
+        files.setdefault(file, []).append(_line(line, total, calls(line, launch)))
+    return LaunchView(launch, files, *_occupancy(device, launch), launched(launch))
 
 
-def _line(number: int, text: str, counters: Mapping[str, int], total: float) -> SourceLine:
-    executed = counters.get(metrics.WARP_INSTRUCTIONS, 0)
+def _line(line: LineProfile, total: float, by: list[str]) -> ListedLine:
+    counters = line.counters
     few = console.bank_conflicts(counters), console.local_requests(counters)
-    return SourceLine(
-        number,
-        text,
-        executed,
+    conflicts, local = (units.NOTHING if shown == "0" else shown for shown in few)
+    return ListedLine(
+        line.line,
+        line.source,
+        counters.get(metrics.WARP_INSTRUCTIONS, 0),
         cycles(counters) / total,
         console.sectors_a_request(counters, "ld"),
         console.sectors_a_request(counters, "st"),
-        *(units.NOTHING if shown == "0" else shown for shown in few),
+        conflicts,
+        local,
+        by,
     )
 
 

@@ -13,13 +13,19 @@ from rich.text import Text
 
 from grader.analysis.cycles import cycles
 from grader.emulator import metrics
+from grader.emulator.places import GIVEN, Place
 from grader.report import console as views
 from grader.report import gantt
-from grader.results import Interval, LaunchProfile, Profile
+from grader.results import Interval, LaunchProfile, LineProfile, Profile, SourceLine, whole_lines
 from grader.workbook import units
 
-LINES_SHOWN = 12
+LINES_SHOWN, LAUNCHES_SHOWN, CALLS_SHOWN = 12, 10, 3
 NO_LINE = "code without a line, such as printf's"
+_LEGEND = (
+    "instr: instructions of warps. ld, st: sectors of 32 bytes a request to global memory. confl: bank conflicts. "
+    "local: requests to local memory. cost%: the line's share of issued instructions, wavefronts of shared memory "
+    "and sectors, each in cycles."
+)
 
 
 def profile(result: Profile, source: Sequence[str]) -> RenderableType:
@@ -35,10 +41,63 @@ def profile(result: Profile, source: Sequence[str]) -> RenderableType:
         parts += ["", *copies[:1], gantt.gantt(result.timeline, result.timeline_source)]
         parts += [Text(gantt.LEGEND, "dim"), *copies[1:]]
     for launch in result.launches:
-        parts += ["", _resources(launch), _counters(launch), "", _lines(launch, source)]
+        parts += ["", _launch(launch, source)]
         parts += views.findings(launch.findings, result.file, source)
+    parts += ["", Text(_LEGEND, "dim")] if result.launches else []
     parts += views.printed(result.printed)
     return Group(*parts)
+
+
+def program(result: Profile, source: Sequence[str]) -> RenderableType:
+    """The costliest launches of a program, those that are alike as one; what was found is told elsewhere."""
+    shown, left = costliest(result.launches)
+    parts: list[RenderableType] = []
+    for launch in shown:
+        parts += [_launch(launch, source), ""]
+    parts += [Text(f"{said}\n", "dim") for said in (_LEGEND if shown else "", left) if said]
+    return Group(*parts)
+
+
+def costliest(launches: Sequence[LaunchProfile]) -> tuple[list[LaunchProfile], str]:
+    """Those that are shown, in their order, and what is to be said of the others; "" where there are none."""
+    costs = [cycles(launch.counters or {}) for launch in launches]
+    chosen = sorted(sorted(range(len(launches)), key=lambda at: -costs[at])[:LAUNCHES_SHOWN])
+    others = len(launches) - len(chosen)
+    if not others:
+        return list(launches), ""
+    share = units.percent(1 - sum(costs[at] for at in chosen) / (sum(costs) or 1))
+    said = f"{units.number_of(others, 'more kind')} of launches, {share} % of the cost, are in --json alone."
+    return [launches[at] for at in chosen], said
+
+
+def launched(launch: LaunchProfile) -> str:
+    """Where a program launches it, and how often."""
+    where = f", launched in {_place(launch.launched).words()}" if launch.launched else ""
+    return where + (f", {units.count(launch.times)} times, counted together" if launch.times > 1 else "")
+
+
+def calls(line: LineProfile, of: LaunchProfile) -> list[str]:
+    """By which calls a line of inlined functions was run, the costliest first, each with its share of the line; []
+    where it was not inlined."""
+    parts = [each for each in of.lines if (each.file, each.line) == (line.file, line.line) and each.callers]
+    parts.sort(key=lambda each: -cycles(each.counters))
+    whole = cycles(line.counters) or 1
+    said = [
+        f"called in {', and that one in '.join(_place(at).words() for at in each.callers)}"
+        + (f": {units.percent(cycles(each.counters) / whole)} %" if len(parts) > 1 else "")
+        for each in parts[:CALLS_SHOWN]
+    ]
+    more = units.number_of(len(parts) - CALLS_SHOWN, "more call")
+    return said + ([f"and by {more}"] if len(parts) > CALLS_SHOWN else [])
+
+
+def _place(at: SourceLine) -> Place:
+    return Place(at.file or GIVEN, at.line)
+
+
+def _launch(launch: LaunchProfile, source: Sequence[str]) -> RenderableType:
+    lines = ["", _lines(launch, source)] if launch.lines else []
+    return Group(_resources(launch), _counters(launch), *lines)
 
 
 def _host_copies(timeline: Sequence[Interval]) -> list[Text]:
@@ -58,7 +117,7 @@ def _resources(launch: LaunchProfile) -> Text:
     spills = f", {launch.spill_bytes} bytes spilled" if launch.spill_bytes else ""
     return Text.assemble(
         (launch.kernel, "bold"),
-        f"   grid {units.axes(launch.grid)}, block {units.axes(launch.block)}\n",
+        f"   grid {units.axes(launch.grid)}, block {units.axes(launch.block)}{launched(launch)}\n",
         f"{launch.registers} registers{spills}, {launch.shared_bytes:,} bytes of shared memory, ",
         f"occupancy {units.percent(launch.occupancy)} %{limit}",
     )
@@ -87,14 +146,22 @@ def _lines(launch: LaunchProfile, source: Sequence[str]) -> RenderableType:
     for column in ("instr", "ld", "st", "confl", "local", "cost%"):
         table.add_column(column, justify="right", no_wrap=True)
     whole = sum(cycles(line.counters) for line in launch.lines) or 1
-    costly = sorted(launch.lines, key=lambda line: -cycles(line.counters))[:LINES_SHOWN]
-    costly.sort(key=lambda line: line.line or math.inf)
-    texts = [source[line.line - 1] if 0 < line.line <= len(source) else line.source for line in costly]
+    costly = sorted(whole_lines(launch.lines), key=lambda line: -cycles(line.counters))[:LINES_SHOWN]
+    costly.sort(key=lambda line: (line.file or "", line.line or math.inf))
+    texts = [
+        source[line.line - 1] if line.file is None and 0 < line.line <= len(source) else line.source
+        for line in costly
+    ]
     indented = iter(textwrap.dedent("\n".join(map(str.expandtabs, texts))).split("\n"))
+    file = None
     for line, text in zip(costly, indented, strict=True):
+        if line.file != file:
+            file = line.file
+            table.add_row("", Text(f"{file}:", "bold"))
+        shown = Text(text.rstrip(), "cyan") if line.line else Text(NO_LINE, "dim")
         table.add_row(
             str(line.line or units.NOTHING),
-            Text(text.rstrip(), "cyan") if line.line else Text(NO_LINE, "dim"),
+            Text("\n").join([shown, *(Text(said, "dim") for said in calls(line, launch))]),
             units.count(line.counters.get(metrics.WARP_INSTRUCTIONS)),
             views.sectors_a_request(line.counters, "ld"),
             views.sectors_a_request(line.counters, "st"),
@@ -102,9 +169,4 @@ def _lines(launch: LaunchProfile, source: Sequence[str]) -> RenderableType:
             views.local_requests(line.counters),
             units.percent(cycles(line.counters) / whole),
         )
-    legend = (
-        "instr: instructions of warps. ld, st: sectors of 32 bytes a request to global memory. confl: bank conflicts. "
-        "local: requests to local memory. cost%: the line's share of issued instructions, wavefronts of shared memory "
-        "and sectors, each in cycles."
-    )
-    return Group(table, Text(legend, "dim"))
+    return table

@@ -318,6 +318,25 @@ def test_run_hands_over_the_programs_own_options_and_shows_its_launches(ladder: 
     assert said == "prog.cu: 1 launch emulated, 0 findings"
 
 
+@pytest.mark.verify
+def test_run_profiles_a_program_in_the_terminal_as_json_and_as_a_page(ladder: Ladder) -> None:
+    Path("prog.cu").write_text(PROGRAM)
+    done = ladder("run", "--profile", "--json", "p.json", "--html", "p.html", "prog.cu", "--json")
+    assert done.code == 0
+    assert fits(done.err)
+    assert "hello   grid 1, block 1, launched in line 4" in done.err
+    assert done.err.index("smsp__inst_executed.sum") < done.err.index("prog.cu: 1 launch emulated")
+    (launch,) = json.loads(Path("p.json").read_text())["launches"]
+    assert {line["line"] for line in launch["lines"]} == {2}
+    assert "hello" in Path("p.html").read_text()
+
+
+def test_a_program_on_a_gpu_is_not_profiled(ladder: Ladder) -> None:
+    done = ladder("run", "--profile", "--device", "gpu", "prog.cu")
+    assert done.code == 2
+    assert "a GPU keeps no counters" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -27,6 +27,7 @@ from grader.results import (
     Profile,
     Provenance,
     Reproduce,
+    SourceLine,
     TimeLimit,
     load,
 )
@@ -195,6 +196,23 @@ def test_the_line_with_the_conflicts_glows_and_not_the_one_with_most_instruction
     assert ">961<" in page
     assert '<th scope="col">local</th>' in page
     assert ">1.23k<" in page
+
+
+def test_a_program_s_page_has_its_kernels_lines_alone_and_those_of_headers_with_their_calls() -> None:
+    executed = "smsp__inst_executed.sum"
+    lines = [
+        LineProfile(3, "k2();", {executed: 10}),
+        LineProfile(8, "load();", {executed: 20}, "a.cuh", [SourceLine(3)]),
+        LineProfile(8, "load();", {executed: 60}, "a.cuh", [SourceLine(4, "b.cuh")]),
+    ]
+    result = replace(_profile(lines), topic="", problem={})
+    source = ["int main() {}", "// device", "  k2();", "// end"]
+    page = checked(pages.profile(result, source))
+    assert [line in page for line in source] == [False, False, True, False]
+    assert 'class="left">a.cuh</th>' in page
+    assert page.count(">load();<") == 1
+    assert page.index("called in line 4 of b.cuh: 75 %") < page.index("called in line 3: 25 %")
+    assert "// end" in checked(pages.profile(_profile(lines), source))
 
 
 def test_profile_and_grade_draw_what_a_block_accesses() -> None:

@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
@@ -29,6 +30,7 @@ from grader.results import (
     Provenance,
     Reproduce,
     RungResult,
+    SourceLine,
     TimeLimit,
 )
 from grader.workbook import units
@@ -368,6 +370,43 @@ def test_a_profile_shows_whole_lines_where_there_is_room_and_how_they_are_indent
     assert access.index("a[i]") - loop.index("for") == 4
     assert access.split()[-2:] == ["1.23M", "75"]
     assert "tile[x][y];" in shown(profiles.profile(result, source))
+
+
+def of_program(lines: list[LineProfile], **changes: Any) -> LaunchProfile:
+    launch = LaunchProfile(
+        "k", [4, 1, 1], [32, 1, 1], 0, 16, None, None, 0.5, "blocks", 0, {"smsp__inst_executed.sum": 400}, "emulated",
+        lines, [], launched=SourceLine(9, "main.cu"),
+    )  # fmt: skip
+    return replace(launch, **changes)
+
+
+def program(launches: list[LaunchProfile]) -> Profile:
+    device, made = Device("emulator", "H200", "sm_90a"), Provenance("0.1.0", "3.12", "2.4")
+    return Profile("", "prog.cu", device, {}, "pass", None, launches, made)
+
+
+def test_a_line_is_shown_once_in_its_file_with_the_calls_that_led_there() -> None:
+    executed = "smsp__inst_executed.sum"
+    lines = [
+        LineProfile(1, "k();", {executed: 100}),
+        LineProfile(1, "load();", {executed: 75}, "a.cuh", [SourceLine(7, "b.cuh"), SourceLine(1)]),
+        LineProfile(1, "load();", {executed: 225}, "a.cuh", [SourceLine(2)]),
+    ]
+    text = shown(profiles.program(program([of_program(lines, times=1200)]), ["    k();"]))
+    assert "grid 4, block 32, launched in line 9 of main.cu, 1.2k times, counted together" in text
+    assert (
+        "1 k(); 100 – – 0 0 25 a.cuh: 1 load(); 300 – – 0 0 75 called in line 2: 75 % called in line 7 "
+        in text
+    )
+    assert "called in line 7 of b.cuh, and that one in line 1: 25 %" in text
+
+
+def test_of_a_program_s_launches_the_costliest_are_shown() -> None:
+    executed = "smsp__inst_executed.sum"
+    launches = [of_program([], kernel=f"k{n:02}", counters={executed: n}) for n in range(1, 13)]
+    text = shown(profiles.program(program(launches), []))
+    assert [f"k{n:02} grid" in text for n in (1, 2, 3, 12)] == [False, False, True, True]
+    assert "2 more kinds of launches, 3.8 % of the cost, are in --json alone." in text
 
 
 @pytest.mark.parametrize(

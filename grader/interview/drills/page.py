@@ -9,7 +9,7 @@ from grader.analysis.cycles import cycles
 from grader.emulator import metrics
 from grader.interview.counted import counted_file
 from grader.interview.drills.looked_at import Modelled, modelled, profiled
-from grader.results import Interval, LaunchProfile, LineProfile
+from grader.results import Interval, LaunchProfile, LineProfile, whole_lines
 from grader.workbook import topics, units
 
 WIDTH = 74  # of a line of a fence: with its frame it fits 80 columns
@@ -154,7 +154,8 @@ def _counter(name: str, value: str) -> Iterator[str]:
 def _source_lines(launch: LaunchProfile) -> Iterator[str]:
     """The costliest lines, in the order of the source."""
     whole = sum(cycles(line.counters) for line in launch.lines) or 1
-    costly = sorted((line for line in launch.lines if line.line), key=lambda line: -cycles(line.counters))
+    own = [line for line in whole_lines(launch.lines) if line.line and line.file is None]
+    costly = sorted(own, key=lambda line: -cycles(line.counters))
     yield f"{launch.kernel}: Source Counters (ld, st: sectors a request to global memory)"
     yield "  line    instr  ld sectors  st sectors  conflicts    local   cost"
     for line in sorted(costly[:LINES_SHOWN], key=lambda line: line.line):

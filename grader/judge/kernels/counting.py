@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import Occupancy, occupancy
 from grader.emulator import metrics
+from grader.emulator.machine.records import Counted, LaunchRecord
+from grader.emulator.places import Place
+from grader.findings.kernels import callers
 from grader.judge.child.protocol import Launch, Record
 from grader.judge.kernels.compiled import Kernel, Planned
+from grader.results import LineProfile
 from grader.workbook.expressions import Number
 
 _WORTH = {"add": 1, "mul": 1, "fma": 2}
@@ -75,7 +79,7 @@ def product(extents: Iterable[int]) -> int:
     return x * y * z
 
 
-def summed(records: Sequence[Record]) -> dict[str, int]:
+def summed(records: Sequence[Record | LaunchRecord]) -> dict[str, int]:
     """Counters of all launches together."""
     total: Counter[str] = Counter()
     for record in records:
@@ -102,7 +106,27 @@ def tensor_flop(counters: dict[str, int]) -> int:
     return sum(counters.get(name, 0) for name in metrics.TENSOR_FLOP)
 
 
-def dram_bytes(records: Sequence[Record]) -> int:
+def lines(counted: Iterable[Counted], sources: Mapping[str, Sequence[str]]) -> list[LineProfile]:
+    """What each place in the source has caused, in all launches together; `sources` has the lines of files by their
+    names, GIVEN for the learner's own."""
+    found: dict[Place, Counter[str]] = {}
+    for item in counted:
+        found.setdefault(item.place, Counter()).update(item.counters)
+    return [
+        LineProfile(
+            place.line,
+            source[place.line - 1].strip()
+            if 0 < place.line <= len(source := sources.get(place.file, ()))
+            else "",
+            dict(found[place]),
+            place.file or None,
+            callers(place),
+        )
+        for place in sorted(found, key=Place.order)
+    ]
+
+
+def dram_bytes(records: Sequence[Record | LaunchRecord]) -> int:
     """Bytes that the launches have to move to and from DRAM, each starting with an empty L2 cache."""
     return sum(record.dram_read_bytes + record.dram_write_bytes for record in records)
 

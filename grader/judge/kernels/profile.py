@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.emulator.machine.records import by_line
+from grader.emulator.places import GIVEN
 from grader.errors import WarpladderError
 from grader.findings import kernels
 from grader.judge.child.protocol import Launch, Record
@@ -17,7 +17,7 @@ from grader.judge.kernels.counting import launch_occupancy, shared_bytes
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.provenance import provenance
 from grader.judge.runners.pool import DevicePool, Progress, greeting
-from grader.results import LaunchProfile, LineProfile, Profile
+from grader.results import LaunchProfile, Profile
 from grader.workbook.reference import Problem
 from grader.workbook.topic import KernelTopic
 
@@ -78,6 +78,7 @@ def _launches(
 def _launch(kernel: Kernel, name: str, launch: Launch, record: Record | None, arch: str) -> LaunchProfile:
     used = kernel.resources(launch)
     resident = launch_occupancy(kernel, launch, arch)
+    sources = {GIVEN: kernel.file.source.splitlines()}
     return LaunchProfile(
         kernel=name,
         grid=list(launch.grid),
@@ -91,15 +92,6 @@ def _launch(kernel: Kernel, name: str, launch: Launch, record: Record | None, ar
         dram_bytes=None if record is None else counting.dram_bytes([record]),
         counters=None if record is None else record.counters,
         counter_source=None if record is None else "emulated",
-        lines=[] if record is None else _lines(kernel.file.source, record),
+        lines=[] if record is None else counting.lines(record.lines, sources),
         findings=[] if record is None else [kernels.result(item, name) for item in record.findings],
     )
-
-
-def _lines(source: str, record: Record) -> list[LineProfile]:
-    """The source lines that caused something; line 0 stands for code that the compiler gives no line."""
-    text = source.splitlines()
-    return [
-        LineProfile(line, text[line - 1].strip() if 0 < line <= len(text) else "", counters)
-        for line, counters in by_line(record.lines).items()
-    ]
