@@ -11,13 +11,10 @@ wheel nvidia-cuda-nvdisasm (extra `dev`).
 from __future__ import annotations
 
 import argparse
-import shutil
-import subprocess
 import sys
-import sysconfig
-import tempfile
 from pathlib import Path
 
+from grader.emulator.nvrtc.disassembly import NvdisasmNotFound, disassembled
 from grader.interview.drills import listing
 from grader.interview.drills.reading import FORMAT
 
@@ -34,7 +31,10 @@ def main() -> None:
     for file in files:
         if given.names and file.stem not in given.names:
             continue
-        text = made(file)
+        try:
+            text = made(file)
+        except NvdisasmNotFound as error:
+            sys.exit(f"{error}: pip install nvidia-cuda-nvdisasm")
         if given.check and file.read_text(encoding="utf-8") != text:
             old.append(file.name)
         elif not given.check:
@@ -48,24 +48,6 @@ def made(file: Path) -> str:
     if file.suffix == listing.PTX:
         return listing.from_ptx(built.ptx)
     return listing.from_sass(disassembled(built.cubin), built.ptx)
-
-
-def nvdisasm() -> str | None:
-    """The wheel's program, or the PATH's."""
-    wheel = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin" / "nvdisasm"
-    return str(wheel) if wheel.is_file() else shutil.which("nvdisasm")
-
-
-def disassembled(cubin: bytes) -> str:
-    """nvdisasm's text of a cubin."""
-    program = nvdisasm()
-    if program is None:
-        sys.exit("there is no nvdisasm: pip install nvidia-cuda-nvdisasm")
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(cubin)
-        file.flush()
-        done = subprocess.run([program, "-c", file.name], capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ timeout: it did not end; skip: it was not tried, and the reason says why."""
 
 TimeSource = Literal["measured", "modelled"]
 CounterSource = Literal["measured", "emulated"]
+Code = Literal["ptx", "sass"]
 CaseKind = Literal["exact", "real", "special"]
 Scope = Literal["warp", "block", "cluster", "grid"]
 
@@ -407,6 +408,19 @@ def whole_lines(lines: Iterable[LineProfile]) -> list[LineProfile]:
 
 
 @dataclass(frozen=True)
+class CodeLine:
+    """An instruction of a listing."""
+
+    at: str  # its line in the compiler's PTX, or its address in SASS, in hexadecimal digits
+    text: str
+    line: int  # of the source; 0: none
+    file: str | None  # that `line` is in; null for the learner's own
+    counters: (
+        dict[str, int] | None
+    )  # Nsight Compute's metrics; null for SASS, which the emulator does not execute
+
+
+@dataclass(frozen=True)
 class LaunchProfile:
     """One launch of a submission; of a program, all that are alike, whose counters are added up."""
 
@@ -426,6 +440,9 @@ class LaunchProfile:
     findings: list[FindingResult]
     times: int = 1  # how many launches these are
     launched: SourceLine | None = None  # the program's line that launches it; null where not known
+    code: list[CodeLine] = field(
+        default_factory=list
+    )  # the kernel's PTX or SASS, in its order, where asked for
 
 
 @dataclass(frozen=True)

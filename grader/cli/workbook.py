@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from grader.history.outcomes import Graded
-    from grader.results import Climb, Grade
+    from grader.results import Climb, Code, Grade
     from grader.workbook.topic import Topic
 
 
@@ -301,6 +301,10 @@ def profile(
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw a schedule's timeline to an .svg.")
     ] = None,
     html: HtmlOption = None,
+    ptx: Annotated[
+        bool, typer.Option("--ptx", help="Count by instruction of PTX, below its source line.")
+    ] = False,
+    sass: Annotated[bool, typer.Option("--sass", help="List the SASS below its source line.")] = False,
 ) -> None:
     """Count what a kernel does, by launch and by source line.
 
@@ -312,6 +316,7 @@ def profile(
       ladder profile streams mine.py --plot timeline.svg
       ladder profile gemm mine.cu --set M=256 --set N=256 --set K=256
       ladder profile transpose mine.cu --html profile.html
+      ladder profile transpose mine.cu --ptx
     """
     from grader.judge.profile import profile as run
     from grader.report import profiles, progress
@@ -320,11 +325,14 @@ def profile(
     loaded = load(topic)
     if plot is not None and not loaded.has_timeline:
         raise WarpladderError("only schedules have a timeline to draw", remedy="leave out --plot")
+    if ptx and sass:
+        raise WarpladderError("one listing at a time", remedy="leave out --ptx or --sass")
     check_outputs(html, file_of(json), plot=plot)
     say_if_unconfined()
     console = console_for(json == "-")
     with progress.of_stages(file.name) as report:
-        result = run(loaded, file, device, problem_of(sizes, loaded.signature), report, arch)
+        code: Code | None = "ptx" if ptx else "sass" if sass else None
+        result = run(loaded, file, device, problem_of(sizes, loaded.signature), report, arch, code)
     console.print(profiles.profile(result, lines_of(file)))
     if json is not None:
         write_result(json, result)

@@ -59,6 +59,17 @@ class Place:
 UNKNOWN = Place(GIVEN, 0)
 
 
+@dataclass(frozen=True)
+class Listed:
+    """An instruction in a listing of PTX or SASS."""
+
+    at: str
+    """Its line in the text of PTX, its address in SASS."""
+    text: str
+    """In one line, behind the labels that name it."""
+    place: Place
+
+
 def of_library(path: Path) -> bool:
     """Whether a file is CUDA's, the system's, a package's or ours, which no user of the workbook has written."""
     return (

@@ -20,7 +20,7 @@ from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress
-from grader.results import CaseResult, ClaimResult, Climb, FindingResult, LineCost, Profile, SmallCase
+from grader.results import CaseResult, ClaimResult, Climb, Code, FindingResult, LineCost, Profile, SmallCase
 from grader.workbook.expressions import ExpressionError, Number
 from grader.workbook.ladder import ClaimSpec, Rung
 from grader.workbook.reference import Problem
@@ -112,7 +112,13 @@ class Kind(ABC, Generic[File]):
 
     @abstractmethod
     def profile(
-        self, file: Path, device: str, overrides: Problem | None, progress: Progress, arch: str | None
+        self,
+        file: Path,
+        device: str,
+        overrides: Problem | None,
+        progress: Progress,
+        arch: str | None,
+        code: Code | None,
     ) -> Profile:
         """What a file does, see `grader.judge.profile.profile`."""
 

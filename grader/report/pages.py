@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePath
@@ -17,7 +17,7 @@ from grader.emulator import metrics
 from grader.errors import WarpladderError
 from grader.report import console, interviews, occupancies, pictures, rooflines
 from grader.report.occupancies import Block
-from grader.report.profiles import NO_LINE, calls, costliest, launched
+from grader.report.profiles import NO_LINE, calls, costliest, launched, listed, listing
 from grader.report.rendering import environment
 from grader.report.reproducing import again
 from grader.results import (
@@ -31,7 +31,6 @@ from grader.results import (
     Profile,
     Provenance,
     RungResult,
-    whole_lines,
 )
 from grader.workbook import units
 from grader.workbook.ladder import figures
@@ -59,6 +58,7 @@ class ListedLine:
     conflicts: str
     local: str  # requests to local memory
     calls: list[str]  # by which it was run, where its function was inlined
+    code: list[ListedLine]  # the PTX or SASS that was made of it, where asked for
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,7 @@ def profile(result: Profile, source: Sequence[str], accesses: Accesses | None = 
         result=result,
         launches=[_launch(result.device, launch, source, whole=bool(result.topic)) for launch in shown],
         left=left,
+        listing=listing(shown),
         timeline=Markup(pictures.timeline(result)) if result.timeline else None,
         accesses=_accesses(accesses),
     )
@@ -182,33 +183,44 @@ def _own_claims(rung: RungResult) -> list[ClaimResult]:
 def _launch(device: Device, launch: LaunchProfile, source: Sequence[str], whole: bool) -> LaunchView:
     """A launch with the whole source; of a program, whose host code is no part of it, from the first of the launch's
     lines to the last."""
-    cost = whole_lines(launch.lines)
+    cost = listed(launch)
     total = sum(cycles(line.counters) for line in cost) or 1
     own = [line.line for line in cost if line.line and line.file is None]
     shown = range(1, len(source) + 1) if whole else range(min(own, default=1), max(own, default=0) + 1)
-    listed = {
+    texts = {
         ("", number): LineProfile(number, line, {})
         for number, line in enumerate(source, 1)
         if number in shown
     }
     for line in cost:
         key = line.file or "", line.line
-        text = listed[key].source.rstrip() if key in listed else line.source if line.line else NO_LINE
-        listed[key] = replace(line, source=text)
+        text = texts[key].source.rstrip() if key in texts else line.source if line.line else NO_LINE
+        texts[key] = replace(line, source=text)
+    code: dict[tuple[str, int], list[ListedLine]] = {}
+    for each in launch.code:
+        made = _line(each.line, f"{each.at:>4} {each.text}", each.counters or {}, total, [], [])
+        code.setdefault((each.file or "", each.line), []).append(made)
     files: dict[str, list[ListedLine]] = {}
-    for file, number in sorted(listed, key=lambda key: (key[0], key[1] or math.inf)):
-        line = listed[file, number]
-        files.setdefault(file, []).append(_line(line, total, calls(line, launch)))
+    for key in sorted(texts, key=lambda key: (key[0], key[1] or math.inf)):
+        line = texts[key]
+        by, below = calls(line, launch), code.get(key, [])
+        files.setdefault(key[0], []).append(_line(line.line, line.source, line.counters, total, by, below))
     return LaunchView(launch, files, *_occupancy(device, launch), launched(launch))
 
 
-def _line(line: LineProfile, total: float, by: list[str]) -> ListedLine:
-    counters = line.counters
+def _line(
+    number: int,
+    text: str,
+    counters: Mapping[str, int],
+    total: float,
+    by: list[str],
+    code: list[ListedLine],
+) -> ListedLine:
     few = console.bank_conflicts(counters), console.local_requests(counters)
     conflicts, local = (units.NOTHING if shown == "0" else shown for shown in few)
     return ListedLine(
-        line.line,
-        line.source,
+        number,
+        text,
         counters.get(metrics.WARP_INSTRUCTIONS, 0),
         cycles(counters) / total,
         console.sectors_a_request(counters, "ld"),
@@ -216,6 +228,7 @@ def _line(line: LineProfile, total: float, by: list[str]) -> ListedLine:
         conflicts,
         local,
         by,
+        code,
     )
 
 

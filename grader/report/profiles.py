@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -43,9 +43,24 @@ def profile(result: Profile, source: Sequence[str]) -> RenderableType:
     for launch in result.launches:
         parts += ["", _launch(launch, source)]
         parts += views.findings(launch.findings, result.file, source)
-    parts += ["", Text(_LEGEND, "dim")] if result.launches else []
+    parts += ["", Text(_LEGEND + listing(result.launches), "dim")] if result.launches else []
     parts += views.printed(result.printed)
     return Group(*parts)
+
+
+def listing(launches: Iterable[LaunchProfile]) -> str:
+    """What the code below source lines is; "" where there is none."""
+    code = [line for launch in launches for line in launch.code]
+    if not code:
+        return ""
+    if code[0].counters is None:
+        return " Below a line the SASS that ptxas made of it, with its addresses; what is counted is its PTX."
+    return " Below a line its PTX, with the lines of the compiler's text."
+
+
+def listed(launch: LaunchProfile) -> list[LineProfile]:
+    """The source lines of a launch, each once: those that cost something, and those that its code stands at."""
+    return whole_lines([*(LineProfile(at.line, "", {}, at.file) for at in launch.code), *launch.lines])
 
 
 def program(result: Profile, source: Sequence[str]) -> RenderableType:
@@ -139,14 +154,15 @@ def _counters(launch: LaunchProfile) -> RenderableType:
 
 
 def _lines(launch: LaunchProfile, source: Sequence[str]) -> RenderableType:
-    """The lines that cost most, in the order of the source, indented as there."""
+    """The lines that cost most, in the order of the source, indented as there; with its code, all lines."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("line", justify="right", no_wrap=True)
     table.add_column("source", overflow="fold")
     for column in ("instr", "ld", "st", "confl", "local", "cost%"):
         table.add_column(column, justify="right", no_wrap=True)
     whole = sum(cycles(line.counters) for line in launch.lines) or 1
-    costly = sorted(whole_lines(launch.lines), key=lambda line: -cycles(line.counters))[:LINES_SHOWN]
+    most = None if launch.code else LINES_SHOWN
+    costly = sorted(listed(launch), key=lambda line: -cycles(line.counters))[:most]
     costly.sort(key=lambda line: (line.file or "", line.line or math.inf))
     texts = [
         source[line.line - 1] if line.file is None and 0 < line.line <= len(source) else line.source
@@ -159,14 +175,21 @@ def _lines(launch: LaunchProfile, source: Sequence[str]) -> RenderableType:
             file = line.file
             table.add_row("", Text(f"{file}:", "bold"))
         shown = Text(text.rstrip(), "cyan") if line.line else Text(NO_LINE, "dim")
-        table.add_row(
-            str(line.line or units.NOTHING),
-            Text("\n").join([shown, *(Text(said, "dim") for said in calls(line, launch))]),
-            units.count(line.counters.get(metrics.WARP_INSTRUCTIONS)),
-            views.sectors_a_request(line.counters, "ld"),
-            views.sectors_a_request(line.counters, "st"),
-            views.bank_conflicts(line.counters),
-            views.local_requests(line.counters),
-            units.percent(cycles(line.counters) / whole),
-        )
+        shown = Text("\n").join([shown, *(Text(said, "dim") for said in calls(line, launch))])
+        table.add_row(str(line.line or units.NOTHING), shown, *_cells(line.counters, whole))
+        for code in launch.code:
+            if (code.file, code.line) == (line.file, line.line):
+                cells = [] if code.counters is None else _cells(code.counters, whole)
+                table.add_row("", Text(f"  {code.at:>4} {code.text}"), *cells, style="dim")
     return table
+
+
+def _cells(counters: Mapping[str, int], whole: float) -> list[str]:
+    return [
+        units.count(counters.get(metrics.WARP_INSTRUCTIONS)),
+        views.sectors_a_request(counters, "ld"),
+        views.sectors_a_request(counters, "st"),
+        views.bank_conflicts(counters),
+        views.local_requests(counters),
+        units.percent(cycles(counters) / whole),
+    ]

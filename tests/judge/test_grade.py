@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from grader.emulator import metrics
+from grader.emulator.nvrtc import disassembly
+from grader.emulator.places import GIVEN, Listed, Place
 from grader.errors import WarpladderError
 from grader.judge.child.recording import MOST_PRINTED
 from grader.judge.correctness.cases import CaseStore, make
@@ -16,7 +21,7 @@ from grader.judge.profile import profile
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.report.reproducing import again
-from grader.results import CaseResult, Grade, Mismatch, Profile, from_json, to_json
+from grader.results import CaseResult, CodeLine, Grade, Mismatch, Profile, from_json, to_json
 from grader.workbook import topics
 from grader.workbook.compiler import DEFAULT_ARCH
 from grader.workbook.content import content_root
@@ -200,6 +205,48 @@ def test_a_profile_tells_lines_apart() -> None:
     source = topic.rung("02_shared_tile").source.splitlines()
     assert guilty[0].source == source[guilty[0].line - 1].strip()
     assert from_json(to_json(result), Profile) == result
+
+
+def test_ptx_is_counted_by_instruction_and_adds_up_to_its_source_lines() -> None:
+    topic = TOPICS["transpose"]
+    result = profile(
+        topic, topic.rung("02_shared_tile").path, problem_overrides={"M": 64, "N": 64}, code="ptx"
+    )
+    (launch,) = result.launches
+    found: dict[int, Counter[str]] = {}
+    for each in launch.code:
+        found.setdefault(each.line, Counter()).update(each.counters or {})
+    assert {line.line: line.counters for line in launch.lines} == found
+    (stored,) = {
+        each.text.split()[0]
+        for each in launch.code
+        if each.counters and each.counters.get(metrics.SHARED_CONFLICTS["ld"])
+    }
+    assert stored == "ld.shared.f32"
+    assert from_json(to_json(result), Profile) == result
+
+
+def test_sass_stands_at_its_source_lines_and_takes_nvdisasm(monkeypatch: pytest.MonkeyPatch) -> None:
+    topic = TOPICS["transpose"]
+    rung, sizes = topic.rung("02_shared_tile").path, {"M": 64, "N": 64}
+    listed = [Listed("0010", "LDS R9, [R16]", Place(GIVEN, 52))]
+    monkeypatch.setattr(disassembly, "nvdisasm", lambda: "nvdisasm")
+    monkeypatch.setattr(disassembly, "listed", lambda *_: listed)
+    (launch,) = profile(topic, rung, problem_overrides=sizes, code="sass").launches
+    assert launch.code == [CodeLine("0010", "LDS R9, [R16]", 52, None, None)]
+
+    def missing() -> NoReturn:
+        raise disassembly.NvdisasmNotFound("nvdisasm is not installed")
+
+    monkeypatch.setattr(disassembly, "nvdisasm", missing)
+    with pytest.raises(WarpladderError, match=r"(?s)not installed.*pip install nvidia-cuda-nvdisasm"):
+        profile(topic, rung, problem_overrides=sizes, code="sass")
+
+
+def test_a_schedule_has_no_machine_code() -> None:
+    topic = TOPICS["streams"]
+    with pytest.raises(WarpladderError, match=r"(?s)no machine code.*leave out --ptx"):
+        profile(topic, topic.rung("03_two_streams").path, code="ptx")
 
 
 def test_a_profile_of_a_wrong_kernel_has_its_findings() -> None:

@@ -17,6 +17,7 @@ from grader.results import (
     CaseResult,
     ClaimResult,
     Climb,
+    CodeLine,
     Device,
     FindingResult,
     Grade,
@@ -213,6 +214,25 @@ def test_a_program_s_page_has_its_kernels_lines_alone_and_those_of_headers_with_
     assert page.count(">load();<") == 1
     assert page.index("called in line 4 of b.cuh: 75 %") < page.index("called in line 3: 25 %")
     assert "// end" in checked(pages.profile(_profile(lines), source))
+
+
+def test_a_profile_s_page_has_code_below_its_line() -> None:
+    executed = "smsp__inst_executed.sum"
+    result = _profile([LineProfile(2, "a = b;", {executed: 100})])
+    (launch,) = result.launches
+    code = [
+        CodeLine("44", "ld.global.f32 %f1;", 2, None, {executed: 75}),
+        CodeLine("45", "EXIT", 2, None, None),
+    ]
+    page = checked(
+        pages.profile(replace(result, launches=[replace(launch, code=code)]), ["// head", "a = b;"])
+    )
+    assert re.findall(r'class="text code soft" style="--share: ([0-9.]+)%">([^<]+)<', page) == [
+        ("75.0", "  44 ld.global.f32 %f1;"),
+        ("0.0", "  45 EXIT"),
+    ]
+    assert page.index("a = b;") < page.index("ld.global.f32")
+    assert "Below a line its PTX" in page
 
 
 def test_profile_and_grade_draw_what_a_block_accesses() -> None:

@@ -17,6 +17,7 @@ from grader.results import (
     CaseResult,
     ClaimResult,
     Climb,
+    CodeLine,
     Corner,
     Device,
     FindingResult,
@@ -399,6 +400,36 @@ def test_a_line_is_shown_once_in_its_file_with_the_calls_that_led_there() -> Non
         in text
     )
     assert "called in line 7 of b.cuh, and that one in line 1: 25 %" in text
+
+
+@pytest.mark.parametrize(
+    ("code", "shown_line", "said"),
+    [
+        (
+            CodeLine("15", "ld.global.f32 %f1, [%rd13];", 1, "a.cuh", {"smsp__inst_executed.sum": 300}),
+            "15 ld.global.f32 %f1, [%rd13]; 300 – – 0 0 75",
+            "Below a line its PTX",
+        ),
+        (
+            CodeLine("0010", "LDG.E R9, [R6]", 1, "a.cuh", None),
+            "0010 LDG.E R9, [R6]",
+            "Below a line the SASS",
+        ),
+    ],
+)
+def test_code_stands_below_its_source_line(code: CodeLine, shown_line: str, said: str) -> None:
+    executed = "smsp__inst_executed.sum"
+    lines = [
+        LineProfile(1, "k();", {executed: 100}),
+        LineProfile(1, "load();", {executed: 300}, "a.cuh"),
+    ]
+    end = replace(code, at="99", text="EXIT", line=3, file=None)
+    launch = of_program(lines, code=[end, code])
+    text = shown(profiles.profile(program([launch]), ["k();", "", "}"]))
+    assert "1 k(); 100 – – 0 0 25 3 } – – – 0 0 0 99 EXIT" in text
+    assert f"a.cuh: 1 load(); 300 – – 0 0 75 {shown_line}" in text
+    assert said in text
+    assert "Below a line" not in shown(profiles.profile(program([of_program(lines)]), []))
 
 
 def test_of_a_program_s_launches_the_costliest_are_shown() -> None:

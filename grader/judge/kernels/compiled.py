@@ -44,8 +44,9 @@ class Kernel:
 
     @cached_property
     def module(self) -> str:
-        """What the child calls this kernel's module: a file that was edited is another one."""
-        return f"{self.file.path} {hashlib.sha256(self.file.source.encode()).hexdigest()}"
+        """What the child calls this kernel's module: a file that was edited is another one, and so is other PTX."""
+        told = f"{self.file.source}\0{self.build.ptx}"
+        return f"{self.file.path} {hashlib.sha256(told.encode()).hexdigest()}"
 
     def load(self, kind: DeviceKind, cubins: int = PINNED) -> Load:
         """The operation that loads it on a device; `cubins` is the CUDA that the device's cubins are compiled with.

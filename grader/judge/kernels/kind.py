@@ -25,7 +25,7 @@ from grader.judge.runners.pool import DevicePool, Progress
 from grader.judge.submission import Kind, Submission
 from grader.judge.timing.bounds import bound
 from grader.judge.timing.kept import kept_times
-from grader.results import Climb, Profile
+from grader.results import Climb, Code, Profile
 from grader.workbook.content import name_of
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
@@ -157,9 +157,15 @@ class Kernels(Kind[KernelFile]):
         return current
 
     def profile(
-        self, file: Path, device: str, overrides: Problem | None, progress: Progress, arch: str | None
+        self,
+        file: Path,
+        device: str,
+        overrides: Problem | None,
+        progress: Progress,
+        arch: str | None,
+        code: Code | None,
     ) -> Profile:
-        return profile.profile(self.topic, file, device, overrides, progress, arch)
+        return profile.profile(self.topic, file, device, overrides, progress, arch, code)
 
     def model(
         self, pool: DevicePool, device: DeviceSpec, problem: Problem

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
+from grader.errors import WarpladderError
 from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.kernels.case_runner import CaseRunner
@@ -17,7 +18,7 @@ from grader.judge.schedules.job import schedule_job
 from grader.judge.schedules.submission import ScheduleSubmission
 from grader.judge.submission import Kind, Submission
 from grader.judge.timing.kept import kept_times
-from grader.results import Climb, Profile
+from grader.results import Climb, Code, Profile
 from grader.workbook.content import name_of
 from grader.workbook.expressions import Number
 from grader.workbook.ladder import Rung
@@ -88,8 +89,16 @@ class Schedules(Kind[ScheduleFile]):
         return current
 
     def profile(
-        self, file: Path, device: str, overrides: Problem | None, progress: Progress, arch: str | None
+        self,
+        file: Path,
+        device: str,
+        overrides: Problem | None,
+        progress: Progress,
+        arch: str | None,
+        code: Code | None,
     ) -> Profile:
+        if code is not None:
+            raise WarpladderError("a schedule has no machine code", remedy=f"leave out --{code}")
         return profile.profile(self.topic, file, device, overrides, progress, arch)
 
     def model(
