@@ -13,6 +13,7 @@ from grader.emulator.nvrtc.compilation import Build, Diagnostic
 from grader.emulator.ptx.declarations import named
 from grader.errors import WarpladderError
 from grader.workbook.cuda_source import launched
+from grader.workbook.expressions import nearest
 
 DEFAULT_ARCH = "sm_90a"
 
@@ -71,6 +72,19 @@ _HEADERS = {
     "mma.h": ("nvcuda", "wmma"),
     "cooperative_groups.h": ("cooperative_groups", "cg"),
 }
+_BUILT_IN = (
+    "threadIdx",
+    "blockIdx",
+    "blockDim",
+    "gridDim",
+    "warpSize",
+    "__syncthreads",
+    "__syncwarp",
+    "atomicAdd",
+    "__shfl_down_sync",
+    "__shfl_xor_sync",
+)
+"""What a kernel has without any header, and is often spelled in another way."""
 _STRINGS = ("$str", "__unnamed_")
 """What names of variables begin with in which the compiler keeps the texts of printf and assert."""
 _HOSTS = re.compile(r"cuda(Malloc|Memcpy|Memset|Free|DeviceSynchronize|GetLastError|Stream|Event)\w*")
@@ -378,7 +392,9 @@ def _missing(message: str) -> str | None:
     if _HOSTS.fullmatch(unknown[1]):
         return "that is host code: memory, copies and launches are what the launch block is for"
     header = next((header for header, names in _HEADERS.items() if unknown[1] in names), None)
-    return None if header is None else f"#include <{header}>"
+    if header is not None:
+        return f"#include <{header}>"
+    return nearest(unknown[1], _BUILT_IN).removeprefix(", ") or None
 
 
 def _explain_lookup(item: Diagnostic, source: str) -> tuple[str, str]:

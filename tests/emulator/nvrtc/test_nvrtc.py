@@ -410,6 +410,11 @@ HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
         ("__device__ void gemm(float*) {}", 3, ["is not a kernel", "__global__"]),
         ("__global__ void gemm(float*) {}\nint main() { return 0; }", 6, ["host function", "main()"]),
         ("#include <vector>\n__global__ void gemm() {}", 5, ["vector", "<cmath>"]),
+        (
+            "__global__ void gemm(int* C) { *C = threadidx.x; }",
+            5,
+            ['"threadidx" is', "did you mean `threadIdx`?"],
+        ),
         ("__global__ void gemm(const half* A) {}", 5, ['"half" is undefined', "#include <cuda_fp16.h>"]),
         (
             "__global__ void gemm() { cudaMalloc(0, 4); }",
