@@ -213,7 +213,7 @@ def _sizes(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         if len(found_in) > 1:
             yield in_places(found_in, "by", other[size], f"A row has `{other[size]}` elements.")
     place = re.compile(
-        rf"(?P<front>[-+*/%]=?\s*)\b(?P<one>{'|'.join(sizes)})\b|\b(?P<two>{'|'.join(sizes)})(?P<behind>\s*%)"
+        rf"(?P<front>(?:[-+*/%]|(?<![<>])[<>])=?\s*)\b(?P<one>{'|'.join(sizes)})\b|\b(?P<two>{'|'.join(sizes)})(?P<behind>\s*%)"
     )
     functions = "|".join(function[1] for function in FUNCTION.finditer(text)) or "(?!)"
     own = re.compile(rf"\b(?:{functions})\s*(?P<passed>\([^(){{}};]{{1,200}}\))")

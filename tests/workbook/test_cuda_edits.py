@@ -192,3 +192,9 @@ def test_what_is_often_mistyped_is_changed(text: str, said: str, becomes: str) -
 )
 def test_what_is_meant_is_not_changed(text: str) -> None:
     assert not list(edits(text))
+
+
+@pytest.mark.parametrize("condition", ["bool inside = y < N && x < M;", "bool outside = y >= N || x >= M;"])
+def test_sizes_of_a_condition_that_is_kept_are_exchanged(condition: str) -> None:
+    turned = condition.translate(str.maketrans("NM", "MN"))
+    assert turned in [edit.applied(condition) for edit in edits(condition)]
