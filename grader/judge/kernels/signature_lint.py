@@ -60,20 +60,22 @@ def of_threads(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
     """What a launch has in y that its kernel does not ask for, or the other way round; blocks of other sizes than
     its kernel counts; and halves of what is no power of two."""
     if len(launches) != 1:
-        return None
+        return next(_of_halves(kernel, launches), None)
     (launch,) = launches
     asks = "threadIdx.y" in kernel.file.source
     if launch.block[1] > 1 and not asks:
         return f"A block has {launch.block[1]} threads in y, and the kernel does not use threadIdx.y."
     if launch.block[1] == 1 and asks and launch.block[0] > 1:
         return "The kernel uses threadIdx.y, and a block has one thread in y: `block` takes two numbers."
-    return next(chain(_of_blocks(kernel, launch), _of_halves(kernel, launch)), None)
+    return next(chain(_of_blocks(kernel, launch), _of_halves(kernel, launches)), None)
 
 
-def _of_halves(kernel: Kernel, launch: Launch) -> Iterator[str]:
-    """Trees of halves that come to an odd number, of which the last element has no other half."""
+def _of_halves(kernel: Kernel, launches: Sequence[Launch]) -> Iterator[str]:
+    """Trees of halves that come to an odd number, of which the last element has no other half. Where launches have
+    blocks of several sizes, nothing is known of blockDim.x."""
+    blocks = {launch.block[0] for launch in launches}
     for found in cuda_source.halved(kernel.file.source):
-        elements = found.elements or launch.block[0]
+        elements = found.elements or (min(blocks) if len(blocks) == 1 else 1)
         odd = elements // (elements & -elements)
         if odd > 1:
             power = 1 << elements.bit_length()

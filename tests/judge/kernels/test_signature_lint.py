@@ -73,6 +73,13 @@ def test_nothing_is_said_of_what_may_be_meant(text: str, block: tuple[int, ...])
     assert said(text, *block) is None
 
 
+def test_halves_are_told_where_there_are_several_launches() -> None:
+    one, another = (Launch("k", (4, 1, 1), (threads, 1, 1), 0, ()) for threads in (96, 1))
+    text = f"const int B = 96;\n{HALVES.format('B')}"
+    assert (signature_lint.of_threads(kernel(text), [one, another]) or "").startswith("Line 2 halves 96")
+    assert signature_lint.of_threads(kernel(HALVES.format("blockDim.x")), [one, another]) is None
+
+
 def test_threads_that_return_in_front_of_a_barrier() -> None:
     text = "__global__ void k()\n{\nif (i >= N) return;\nt[i] = a[i];\n__syncthreads();\nb[j] = t[j];\n}"
     found = signature_lint.of_return(kernel(text))
