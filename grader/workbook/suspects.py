@@ -61,6 +61,15 @@ _GOES_ON = re.compile(
     r"\bfor\s*\(\s*[\w ]{0,30}\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*)\s*;\s*(?P=name)\s*<[^;{}]{1,60};"
     r"\s*(?P=name)\s*\+=[^;{}]{1,60}\)\s*(?P<body>\{(?:[^{}]|\{[^{}]{0,1000}\}){1,1000}\}|[^;{}]{1,300};)"
 )
+_ONLY_SETS = re.compile(
+    r"\bfor\s*\([^;{}]{0,200};[^;{}]{0,200};(?:[^;(){}]|\([^;(){}]*\)){0,100}\)\s*(?P<opened>\{)?\s*"
+    r"(?P<name>[A-Za-z_]\w*)\s*=(?!=)(?P<value>[^;{}]{0,200}\[[^;{}]{0,200});\s*(?P<closed>\})?"
+)
+_EVERY_STEP = re.compile(
+    r"\bfor\s*\([\w ]{0,30}\b(?P<step>\w+)\s*=\s*1\s*;[^;{}]{1,60};\s*(?P=step)\s*(?:\*=\s*2|<<=\s*1|\+=\s*(?P=step))"
+    r"[^%]{0,200}?(?P<thread>\b[\w.]+)\s*%\s*(?P=step)\s*==\s*0[^%]{0,200}?"
+    r"\+=\s*\w+\[\s*(?P=thread)\s*\+\s*(?P=step)\s*\]"
+)
 _WHOLE = {"float": "16,777,216", "half": "2,048", "short": "32,767", "char": "127"}
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 
@@ -75,6 +84,8 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _steps(text),
         _waits(text),
         _stands(text),
+        _kept(text),
+        _every_step(text),
         _unbraced(text),
         _macros(text),
         _lost(text),
@@ -246,6 +257,28 @@ def _stands(text: str) -> Iterator[_Said]:
                 f"Line {line}: the loop goes on by `{name}`, and its body does the same each time: `{name}` in place "
                 f"of `{start}` in line {used}.",
             )
+
+
+def _kept(text: str) -> Iterator[_Said]:
+    """Loops that do nothing but set one variable, each time anew."""
+    for found in _ONLY_SETS.finditer(text):
+        name, line = found["name"], _line_of(text, found.start("name"))
+        if bool(found["opened"]) == bool(found["closed"]) and not re.search(rf"\b{name}\b", found["value"]):
+            yield (
+                line,
+                f"Line {line}: each step of the loop sets `{name}` anew, and the last one stays: `{name} += …`.",
+            )
+
+
+def _every_step(text: str) -> Iterator[_Said]:
+    """Trees of neighbours in which those that a thread adds are threads' own as well."""
+    for found in _EVERY_STEP.finditer(text):
+        line, name, step = _line_of(text, found.start("thread")), found["thread"], found["step"]
+        yield (
+            line,
+            f"Line {line}: with `{name} % {step}` a thread adds, and so does the one `{step}` further on, whose "
+            f"element it takes: `{name} % (2 * {step})`.",
+        )
 
 
 def _unbraced(text: str) -> Iterator[_Said]:
