@@ -71,6 +71,10 @@ _EVERY_STEP = re.compile(
     r"\+=\s*\w+\[\s*(?P=thread)\s*\+\s*(?P=step)\s*\]"
 )
 _WHOLE = {"float": "16,777,216", "half": "2,048", "short": "32,767", "char": "127"}
+_OVER_GRID = re.compile(
+    r"\bint\s+(?P<name>\w+)\s*=[^;=]{0,80}\bblockIdx\b[^;{}]{0,40};(?=[^~]{0,1000}?\b(?P=name)\s*\+=\s*"
+    r"(?P<step>[^;){}]{0,60}\bgridDim\.\w\s*\*[^;){}]{1,60}|[^;){}]{1,60}\*\s*gridDim\.\w))"
+)
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 
 
@@ -97,7 +101,12 @@ def too_small(source: str) -> str:
     """The first index, by the line, that is formed in a type that large sizes go beyond, in a sentence that says what
     mends it; "" for none."""
     text = plain(source[:_MOST])
-    return min(chain(_narrow(text), _late(text), _products(text)), default=(0, ""))[1]
+    return min(chain(_narrow(text), _late(text), _products(text), _over_grid(text)), default=(0, ""))[1]
+
+
+def too_far(source: str) -> str:
+    """The first index that goes on beyond what an int counts where an int counts all elements, likewise."""
+    return min(_over_grid(plain(source[:_MOST])), default=(0, ""))[1]
 
 
 _Said = tuple[int, str]
@@ -358,6 +367,17 @@ def _products(text: str) -> Iterator[_Said]:
                 line, formed = _line_of(text, found.start("all")), found["all"].strip()
                 mend = f"`{_in_size_t(formed)}`, and a size_t to keep it in"
                 yield line, f"Line {line}: `{formed}` is formed in int: {mend}."
+
+
+def _over_grid(text: str) -> Iterator[_Said]:
+    """Ints that go on by the threads of a grid: behind the last element, they may be more than an int counts."""
+    for found in _OVER_GRID.finditer(text):
+        line, name = _line_of(text, found.start("name")), found["name"]
+        step = f"`{name} += {found['step'].strip()}`"
+        yield (
+            line,
+            f"Line {line}: `{name}` is an int, and {step} goes beyond what an int counts: make it a size_t.",
+        )
 
 
 def _in_size_t(product: str) -> str:

@@ -83,6 +83,7 @@ ONE_A_REASON = (
     "transpose/x_and_y_of_the_grid.cu",
     "vector_add/block_for_each_element.cu",
     "vector_add/grid_and_block_exchanged.cu",
+    "vector_add/int_goes_on_by_the_grid.cu",
     "vector_add/macro_without_parentheses.cu",
     "vector_add/subtracts.cu",
     "vector_add/without_global.cu",

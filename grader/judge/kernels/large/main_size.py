@@ -301,11 +301,15 @@ class Look:
         raise refusal
 
     def _with_ranges(self, finding: FindingResult) -> FindingResult:
-        """A finding far outside of every array, with what an int holds where an array has more elements."""
+        """A finding far outside of every array, with what an int holds where an array has more elements, or an index
+        goes on beyond its last one."""
         counts = {name: math.prod(array.shape) for name, array in self.arrays.items()}
         largest = max(counts, key=counts.__getitem__)
-        if finding.kind != "out_of_bounds" or finding.array is not None or counts[largest] <= MOST_OF_AN_INT:
+        if finding.kind != "out_of_bounds" or finding.array is not None:
             return finding
+        if counts[largest] <= MOST_OF_AN_INT:
+            too_far = suspects.too_far(self.kernel.file.source)
+            return replaced(finding, remedy=too_far) if too_far else finding
         remedy = f"`{largest}` has {counts[largest]:,} elements, more than an int counts. {RANGES}"
         return replaced(finding, remedy=remedy)
 
