@@ -5,15 +5,16 @@ for elements that are not there. Each has a text that tells it, and a change tha
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
 from grader.workbook.cuda_source import FUNCTION, bytes_of, plain, shared_extents
-from grader.workbook.edit import Edit, Line, in_front, in_place, lines_of
+from grader.workbook.edit import Edit, Line, in_front, in_place, lines_of, where
 
 _HALVING = re.compile(
-    r"\bfor\s*\(\s*(?:int\s|unsigned\s)?\s*(?P<name>\w+)\s*=\s*(?P<start>[^;=]{1,40}?)\s*;\s*(?P=name)\s*>\s*0\s*;"
-    r"[^;{}]{0,60}(?:/=\s*2|>>=\s*1)"
+    r"\b(?P<name>\w+)\s*=\s*(?P<start>[^;=\n]{1,40}?)\s*;\s*(?:while\s*\(\s*)?(?P=name)\s*(?:>\s*0|>=\s*1|!=\s*0)\s*[;)]"
+    r"(?=[^~]{0,400}?\b(?P=name)\s*(?:/=\s*2|>>=\s*1|=\s*(?P=name)\s*(?:/\s*2|>>\s*1))\s*[;)])"
 )
 _OTHER_BUFFER = re.compile(r"\[\s*(?:1\s*-\s*(\w+)|(\w+)\s*\^\s*1)\s*\]")
 _LOADED = re.compile(r"=\s*(\w+)\[\s*([A-Za-z_]\w*)\s*\]\s*;")
@@ -70,10 +71,21 @@ _ROUNDED_DOWN = re.compile(
 )
 _OF_BLOCK = r"(?P<first>blockIdx\.(?P<axis>[xyz])\s*\*\s*(?:\w+|blockDim\.[xyz])\s*\+\s*threadIdx\.(?P=axis))"
 _PRODUCT = re.compile(rf"=\s*(?P<all>{_OF_BLOCK}\s*\*\s*(?P<by>\w+))\s*[;+]")
+_OTHER_INDEX = {"threadIdx": "blockIdx", "blockIdx": "threadIdx"}
+_RUN = re.compile(rf"\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*|{_OF_BLOCK})\s*;")
+_TURNED = re.compile(
+    r"\b(?P<all>threadIdx\.(?P<axis>[xyz])\s*\*\s*(?:[A-Za-z_]\w*|blockDim\.(?P=axis)|\d+)\s*\+\s*blockIdx\.(?P=axis)"
+    r"|blockIdx\.(?P<one>[xyz])\s*\+\s*threadIdx\.(?P=one)\s*\*\s*(?:[A-Za-z_]\w*|blockDim\.(?P=one)|\d+)"
+    r"|(?:[A-Za-z_]\w*|blockDim\.(?P<other>[xyz]))\s*\*\s*threadIdx\.(?P<by>[xyz])\s*\+\s*blockIdx\.(?P=by))"
+)
 _FROM = re.compile(
     r"\bfor\s*\([^;=]{0,40}?\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*|blockIdx\.[xyz]\s*\*\s*\w+)(?:\s*\+[^;]{1,40})?;"
     r"\s*(?P=name)\s*<=?\s*(?P<end>\w+)\s*(?:;|&&)"
 )
+_ONE_THREAD = re.compile(
+    r"\bif\s*\(\s*(?:threadIdx\.x|\w+)\s*==\s*0\s*\)|\bif\s*\(\s*!\s*(?:threadIdx\.x|\w+)\s*\)"
+)
+_STORED_AT = re.compile(r"(?:^|[;{)])\s*(?P<array>\w+)\[(?P<index>[^\[\]]{1,60})\]\s*=(?!=)")
 _UNSIGNED_FROM = re.compile(
     r"\b(?:unsigned(?:\s+(?:int|long(?:\s+long)?))?|size_t|u?int(?:32|64)_t)\s+\w+\s*=\s*"
     r"(?P<both>(?P<one>\w+)\s*-\s*(?P<other>\w+))\s*[;,]"
@@ -93,6 +105,7 @@ _OF_WARP = "The remainder counts lanes in a warp, the quotient warps."
 _OF_ROW = "The quotient counts rows, the remainder columns."
 _INTEGERS_CUT = "An integer keeps no fractions."
 
+_SEVERAL = 4  # names of one kind that are tried: bounds the work for a stranger's text
 _MOST, _CALLS = 20_000, 20  # characters, and calls, that are looked at: bounds a stranger's work
 
 HALF_A_WARP = 16
@@ -102,13 +115,14 @@ HALF_A_WARP = 16
 def edits(source: str) -> Iterator[Edit]:
     """The changes to be tried."""
     text, lines = plain(source), list(lines_of(source))
-    yield from _starts(lines)
+    yield from _starts(text, lines)
     yield from _buffers(text, lines)
     yield from _short_arrays(source, lines)
     yield from _parts(lines)
     yield from _halos(lines)
     yield from _behind_halo(text, lines)
     yield from _right_halo(source, lines)
+    yield from _windows(source, lines)
     yield from _rows_of_tile(lines)
     yield from _begun_with(text, lines)
     yield from _unguarded(text, lines)
@@ -121,30 +135,30 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _strides(lines)
     yield from _rounded_down(lines)
     yield from _products(lines)
+    yield from _turned(lines)
+    yield from _runs(text, lines)
     yield from _loop_ends(lines)
     yield from _below_0(lines)
+    yield from _of_one_thread(source, lines)
     yield from islice(_exchanged(text[:_MOST]), _CALLS)
     yield from _one_of_all(lines)
 
 
-def _starts(lines: Sequence[Line]) -> Iterator[Edit]:
+def _starts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """A loop that halves its step begins with another than half of a warp, or of what there is."""
-    for line in lines:
-        for found in _HALVING.finditer(line.text):
-            start = found["start"]
-            of_block = re.sub(r"\s*/\s*\d+$", "", start) + " / 2"
-            new = str(HALF_A_WARP) if start.isdigit() else of_block
-            if new == start:
-                continue
+    for found in _HALVING.finditer(text):
+        start, line = found["start"], lines[text.count("\n", 0, found.start())]
+        of_block = re.sub(r"\s*/\s*\d+$", "", start) + " / 2"
+        new = str(HALF_A_WARP) if start.isdigit() else of_block
+        if new != start:
             far = int(start) > HALF_A_WARP if start.isdigit() else "/" not in start
             why = (
                 "The first step reaches too far."
                 if far
                 else "The first step leaves out what lies further on."
             )
-            change = (line.start + found.start("start"), line.start + found.end("start"), new)
             said = f"`{found['name']} = {new}` in place of `{found['name']} = {start}` in line {line.number}"
-            yield Edit(said, line.number, (change,), why)
+            yield Edit(said, line.number, ((*found.span("start"), new),), why)
 
 
 def _buffers(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
@@ -217,13 +231,27 @@ def _behind_halo(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                     yield in_place(line, found, 0, f"{found[1]}[{new}]", why)
 
 
+def _with_halos(source: str) -> dict[str, tuple[str, str]]:
+    """The tiles with a halo at either end: by name, a block's own elements and those of a halo, as they are written."""
+    tiles = {}
+    for name, extent in shared_extents(source).items():
+        constant = re.search(rf"\b{re.escape(extent)}\s*=\s*([\w\s+*]{{1,60}});", plain(source))
+        sides = re.sub(
+            r"\b2\s*\*\s*(\w+)|\b([A-Za-z_]\w*)\s*\*\s*2\b",
+            r"\1\2 + \1\2",
+            constant[1] if constant else extent,
+        )
+        terms = Counter(each.strip() for each in sides.split("+"))
+        if sorted(terms.values()) == [1, 2]:
+            (halo, _), (block, _) = terms.most_common()
+            tiles[name] = block, halo
+    return tiles
+
+
 def _right_halo(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
-    """The halo behind a block's own elements, stored as if there were none in front of them."""
-    tiles = {
-        name: found.groups()
-        for name, extent in shared_extents(source).items()
-        if (found := re.fullmatch(r"(\w+)\s*\+\s*2\s*\*\s*(\w+)", extent))
-    }
+    """The halo behind a block's own elements, stored as if there were none in front of them, or fetched from the
+    middle of them."""
+    tiles = _with_halos(source)
     for line in lines:
         for found in _RIGHT_HALO.finditer(line.text):
             block, halo = tiles.get(found["array"], ("", ""))
@@ -232,6 +260,40 @@ def _right_halo(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
             if names & {block, "blockDim.x"} and halo not in names:
                 why = f"The tile has `{halo}` elements in front of the block's own too."
                 yield in_place(line, found, "index", f"{index} + {halo}", why)
+    for block, halo in dict.fromkeys(tiles.values()):
+        taken: dict[str, list[tuple[Line, re.Match[str]]]] = {}
+        outside = (
+            rf"\b(?:{'|'.join(tiles)})\[[^\[\]]*\]"
+            rf"|(?<![\w.])(?P<first>[A-Za-z_]\w*)(?P<on>\s*\+\s*{halo})\b(?!\s*[-+*])"
+        )
+        for line in lines:
+            for found in re.finditer(outside, line.text) if not re.search(r"\bfor\b", line.text) else ():
+                if found["first"] not in (None, block):
+                    taken.setdefault(found["first"], []).append((line, found))
+        for first, places in taken.items():
+            changes = tuple(
+                (line.start + found.start("on"), line.start + found.end("on"), f" + {block}")
+                for line, found in places
+            )
+            numbers = [line.number for line, _ in places]
+            said = (
+                f"`{first} + {block}` in place of `{first} + {halo}` in {where(list(dict.fromkeys(numbers)))}"
+            )
+            why = f"The halo on the right lies behind all `{block}` elements of the block."
+            yield Edit(said, numbers[0], changes, why)
+
+
+def _windows(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A window in a tile with a halo that begins at another place than its thread's own."""
+    tiles = _with_halos(source)
+    reads = rf"\b(?P<array>{'|'.join(tiles)})\[(?P<index>[^\[\]]+)\](?!\s*=(?!=))"
+    for line in lines if tiles else ():
+        for found in re.finditer(reads, line.text) if "__shared__" not in line.text else ():
+            index, (_, halo) = found["index"], tiles[found["array"]]
+            less = re.sub(rf"\s*\+\s*{halo}\b|\b{halo}\s*\+\s*", "", index, count=1)
+            for new in (less,) if less != index else (f"{index} + {halo}", f"{index} - {halo}"):
+                why = f"The tile begins `{halo}` elements in front of the block's own, and so does the first window."
+                yield in_place(line, found, "index", new, why)
 
 
 def _rows_of_tile(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -421,6 +483,33 @@ def _products(lines: Sequence[Line]) -> Iterator[Edit]:
             yield in_place(line, found, "all", new, why)
 
 
+def _turned(lines: Sequence[Line]) -> Iterator[Edit]:
+    """The number of the thread in its block times the threads of a block, and that of the block added."""
+    for line in lines:
+        for found in _TURNED.finditer(line.text):
+            new = re.sub(r"threadIdx|blockIdx", lambda each: _OTHER_INDEX[each[0]], found["all"])
+            why = "In front of a block lie as many elements as all blocks before it have threads."
+            yield in_place(line, found, "all", new, why)
+
+
+def _runs(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A run of neighbours that begins at its thread's number, where the threads in front have runs as well."""
+    for line in lines:
+        for found in _RUN.finditer(line.text):
+            name, start = found["name"], found["start"]
+            by = dict.fromkeys(
+                re.findall(rf"(?<![\w.]){name}\s*\+\s*(\w+)\b(?!\s*[*.(])", text[line.start :])
+            )
+            for step in list(by)[:_SEVERAL]:
+                # What is added is the run's length, or what counts up to it.
+                counts = re.search(rf"\b{step}\s*=\s*0\s*;\s*{step}\s*<\s*(\w+)\s*;", text)
+                most = counts[1] if counts else step
+                if most != "0" and (counts or most.isupper() or most.isdigit()):
+                    one = start if start.isidentifier() else f"({start})"
+                    why = f"The threads in front of a thread take `{most}` elements each."
+                    yield in_place(line, found, "start", f"{one} * {most}", why)
+
+
 def _loop_ends(lines: Sequence[Line]) -> Iterator[Edit]:
     """A loop that begins where the block does, and ends where the first block does."""
     for line in lines:
@@ -438,6 +527,18 @@ def _below_0(lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _UNSIGNED_FROM.finditer(line.text):
             new = f"{found['one']} < {found['other']} ? 0 : {found['both']}"
             yield in_place(line, found, "both", new, "An unsigned number below 0 becomes a very large one.")
+
+
+def _of_one_thread(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """What one thread of a block stores, at a place by its own number."""
+    shared = shared_extents(source)
+    for at, line in enumerate(lines):
+        if _ONE_THREAD.search(line.text):
+            for below in lines[at : at + _CALLS // 2]:
+                found = _STORED_AT.search(below.text)
+                if found and found["array"] not in shared and "blockIdx" not in found["index"]:
+                    why = "A block has one sum, and its place is the number of the block."
+                    yield in_place(below, found, "index", "blockIdx.x", why)
 
 
 def _exchanged(text: str) -> Iterator[Edit]:

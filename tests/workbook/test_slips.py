@@ -58,6 +58,24 @@ OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadId
         (f"{OF_A_TILE_OF_TWO}tile[R + t] = v;", None),
         ("s[y + j][x] = v;\nfor (;;) v = s[x][y];", "s[y + j][x] = v;\nfor (;;) v = s[x][y + j];"),
         ("s[y + j][x] = v;\nv = s[x][y + j];", None),
+        ("int h = BLOCK;\nwhile (h >= 1) {\nh = h / 2;\n}", "int h = BLOCK / 2;\nwhile (h >= 1) {\nh = h / 2;\n}"),
+        ("int h = BLOCK;\nwhile (h >= 1) {\nh = h - 2;\n}", None),
+        (f"{OF_A_TILE_OF_TWO}q = p + R;\ntile[l] = in[q];", f"{OF_A_TILE_OF_TWO}q = p + BLOCK;\ntile[l] = in[q];"),
+        ("constexpr int T = R + B + R;\n__shared__ float s[T];\ns[l] = p + R < N ? in[p + R] : 0;",
+         "constexpr int T = R + B + R;\n__shared__ float s[T];\ns[l] = p + B < N ? in[p + B] : 0;"),
+        (f"{OF_A_TILE_OF_TWO}v += tile[t + R + k];", f"{OF_A_TILE_OF_TWO}v += tile[t + k];"),
+        (f"{OF_A_TILE_OF_TWO}v += tile[t + k];", f"{OF_A_TILE_OF_TWO}v += tile[t + k + R];"),
+        (f"{OF_A_TILE_OF_TWO}v += tile[t + k];", f"{OF_A_TILE_OF_TWO}v += tile[t + k - R];"),
+        ("i = threadIdx.x * blockDim.x + blockIdx.x;", "i = blockIdx.x * blockDim.x + threadIdx.x;"),
+        ("i = blockIdx.y + B * threadIdx.y;", None),
+        ("i = blockIdx.y + threadIdx.y * B;", "i = threadIdx.y + blockIdx.y * B;"),
+        ("i = B * threadIdx.y + blockIdx.x;", None),
+        ("first = t;\nlast = min(first + PER, N);", "first = t * PER;\nlast = min(first + PER, N);"),
+        ("p = blockIdx.x * B + threadIdx.x;\nfor (int k = 0; k < 4; k++) c[p + k] = 0;",
+         "p = (blockIdx.x * B + threadIdx.x) * 4;\nfor (int k = 0; k < 4; k++) c[p + k] = 0;"),
+        ("p = t;\nc[p + other] = 0;", None),
+        ("if (t == 0) {\n    sums[i] = s;\n}", "if (t == 0) {\n    sums[blockIdx.x] = s;\n}"),
+        ("__shared__ float sums[8];\nif (t == 0) sums[i] = s;", None),
         ("float sum = in[i];\nfor (;;) sum += in[k];", "float sum = 0;\nfor (;;) sum += in[k];"),
         ("float sum = in[i];\nfor (;;) sum += other[k];", None),
         ("int q = p + B;\nif (p < N) {\n    c[q] = 1;", "int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;"),
@@ -101,7 +119,7 @@ def test_what_is_said_names_both_texts_and_the_line() -> None:
 
 
 def test_who_fills_a_tile_is_about_the_line_of_the_store() -> None:
-    (edit,) = edits("if (threadIdx.x == 0) {\n    part[threadIdx.x] = v;\n}")
+    (edit,) = edits("__shared__ float part[8]; if (threadIdx.x == 0) {\n    part[threadIdx.x] = v;\n}")
     assert edit.line == 2
 
 

@@ -280,9 +280,9 @@ def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: 
     """What in the text mends a kernel that is wrong in a small case already, where nothing else explains it. Where a
     barrier is missing, many changes would only hide that."""
     comparison = outcome.comparison
-    if comparison is not None and comparison.explained and comparison.fits != (NOTHING,):
-        return ""
     seen = outcome.findings[0] if outcome.findings else None
+    if seen is None and comparison is not None and comparison.explained and comparison.fits != (NOTHING,):
+        return ""
     ordered = seen is None or seen.kind != "uninitialised_shared"
     ordered = ordered or cuda_source.barrier(current.file.source) is not None
     collide = () if seen is None else _colliding(seen)
