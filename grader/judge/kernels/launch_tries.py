@@ -1,10 +1,10 @@
-"""What is often wrong with a launch: threads taken for blocks, x for y. The first is told before anything runs; whether
-it is the second is tried."""
+"""What is often wrong with a launch: threads taken for blocks, x for y, one number of elements for another. The first
+is told before anything runs; whether it is another is tried."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -17,6 +17,7 @@ from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.refused import Refused
 from grader.workbook import units
+from grader.workbook.expressions import Expression
 from grader.workbook.reference import Problem
 
 LITTLE_WORK = 8
@@ -75,6 +76,28 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
         else:
             also = _or_in_kernel(kernel, said)
             return f"With {said} exchanged in the launch block{also} it comes out right."
+    return _of_counts(runner, kernel, tried)
+
+
+def _of_counts(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
+    """Another number passed to a launch than that of the elements of a scratch array that it takes."""
+    file, sizes = kernel.file, [size.name for size in runner.topic.signature.sizes]
+    for at, launch in enumerate(file.launches):
+        for scratch in (item for item in file.scratch if item.name in launch.args and len(item.shape) == 1):
+            (count,) = scratch.shape
+            for place, passed in enumerate(launch.args):
+                text = passed.text if isinstance(passed, Expression) else passed
+                if (isinstance(passed, str) and passed not in sizes) or text == count.text:
+                    continue
+                args = (*launch.args[:place], count, *launch.args[place + 1 :])
+                launches = (*file.launches[:at], replace(launch, args=args), *file.launches[at + 1 :])
+                changed = replace(kernel, file=replace(file, launches=launches))
+                limits = runner.child.hello().limits
+                if all(_right(runner, changed, case, changed.plan(case.problem, limits)) for case in tried):
+                    return (
+                        f"With `{count.text}` in place of `{text}` in line {launch.line_of('args')} it comes out "
+                        f"right. `{scratch.name}` has as many elements."
+                    )
     return ""
 
 

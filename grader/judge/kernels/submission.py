@@ -164,7 +164,7 @@ def _explained(
         and (mended := launch_tries.mended(runner, current.compiled, case))
     ):
         current.mended_by(mended)
-        return refusal.saying(f"{seen} {mended}")
+        return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
     if refusal.verdict in ("fail", "timeout") and (cause := _in_text(current.compiled)):
         advised = outcome.findings and outcome.findings[0].kind != "uninitialised"
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome)}")

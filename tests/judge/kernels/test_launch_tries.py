@@ -1,5 +1,5 @@
 """What mends a wrong kernel by a turned launch is no remedy where each block then does what all of them do; sizes that
-are exchanged in a grid are told."""
+are exchanged in a grid are told, and so is another count than that of a scratch array."""
 
 from __future__ import annotations
 
@@ -70,3 +70,61 @@ def test_sizes_that_are_exchanged_in_a_grid_are_told(tmp_path: Path) -> None:
     file.write_text(TURNED_SIZES, "utf-8")
     reason = grade(topics.load("add_bias"), file, "emulator").reason or ""
     assert "With the two sizes in `grid` exchanged in the launch block it comes out right." in reason
+
+
+SUMS = """// /// launch
+// [[scratch]]
+// name = "sums"
+// dtype = "float32"
+// shape = ["cdiv(N, 256)"]
+//
+// [[launch]]
+// kernel = "first"
+// args = ["in", "sums", "N"]
+// grid = ["cdiv(N, 256)"]
+// block = [256]
+//
+// [[launch]]
+// kernel = "second"
+// args = ["sums", "out", "{}"]
+// grid = [1]
+// block = [1]
+// ///
+extern "C" __global__ void first(const float* in, float* sums, int N)
+{{
+    __shared__ float own[256];
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    own[threadIdx.x] = i < N ? in[i] : 0.0f;
+    __syncthreads();
+    if (threadIdx.x == 0) {{
+        float sum = 0.0f;
+        for (int t = 0; t < 256; ++t) sum += own[t];
+        sums[{}] = sum;
+    }}
+}}
+extern "C" __global__ void second(const float* sums, float* out, int count)
+{{
+    float sum = 0.0f;
+    for (int b = 0; b < count; ++b) sum += sums[b];
+    *out = sum;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "place", "said"),
+    [
+        (
+            "N",
+            "blockIdx.x",
+            "With `cdiv(N, 256)` in place of `N` in line 15 it comes out right. `sums` has as many elements.",
+        ),
+        ("cdiv(N, 256)", "i", "With `blockIdx.x` in place of `i` in line 28 it comes out right."),
+    ],
+)
+def test_the_count_and_the_place_of_sums_of_blocks_are_told(
+    tmp_path: Path, count: str, place: str, said: str
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(SUMS.format(count, place), "utf-8")
+    assert said in (grade(topics.load("reduce"), file, "emulator").reason or "")
