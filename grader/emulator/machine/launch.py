@@ -136,8 +136,10 @@ class LaunchExecution:
         if not (self.compiled.tracked or self.plan.meets or order != "rising"):
             most = 1 if self.plan.serial or self.plan.watched else workers.most
             status, used = self._attempt(workers, most, linears, self._slots(), self.blocks)
-            conflict = any(worker.context[layout.CONFLICT] for worker in used)
-            if status == layout.DONE and not conflict and not self.traces.conflict(self.plan):
+            conflict, again = (
+                any(worker.context[slot] for worker in used) for slot in (layout.CONFLICT, layout.AGAIN)
+            )
+            if status == layout.DONE and not conflict and not self.traces.conflict(self.plan, again=again):
                 if not (self._looks_later and self.traces.stored_nan()):
                     return self.record(used, status, len(linears), tracked=False)
                 self._undo()
@@ -182,7 +184,7 @@ class LaunchExecution:
         there are means nothing.
         """
         self._prepare()
-        slots = self._slots() | {"LAUNCH_BUDGET": NO_BUDGET}
+        slots = self._slots() | {"LAUNCH_BUDGET": NO_BUDGET, "OWNERS": 0}
         slots["LENIENT"] = layout.WITH_WARPS if self.plan.fences else 0  # what is published is not kept
         members = clusters.whole(linears, self.grid, self.cluster).reshape(-1, self.blocks)
         apart = not (self.plan.serial or self.plan.meets or any(map(_updates, self.plan.sites)))
@@ -348,7 +350,7 @@ class LaunchExecution:
         """The context slots that are the same for all workers."""
         held = self.arrays = self._held()
         self.origins = Origins()
-        return self.traces.slots() | {
+        return self.traces.slots(self.plan) | {
             "HOST_DELTA": self.memory.host_delta,
             "GRID_WORKSPACE": self.workspace,
             "ALLOCATIONS": self.allocations.ctypes.data,

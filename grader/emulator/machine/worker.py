@@ -111,7 +111,7 @@ class Worker:
             BLOCK_COUNTS=self.blocks.ctypes.data, LANE_COUNTS=self.lanes.ctypes.data, WARPS=warps,
             ASYNC=self.queues.ctypes.data if queue_bytes else 0,
             TRANSACTIONS=self.transactions.ctypes.data if transaction_bytes else 0,
-            BARRIER_FAULTS=0, BLOCKS=len(plan.flow.blocks), CONFLICT=0, DOUBTFUL=0, BLOCK_VECTOR=0, RESIDENT=0,
+            BARRIER_FAULTS=0, BLOCKS=len(plan.flow.blocks), CONFLICT=0, AGAIN=0, DOUBTFUL=0, BLOCK_VECTOR=0, RESIDENT=0,
             LAUNCH_CLOCK=int(self.context[layout.CLOCK]), RESIDENT_COUNT=residents, LONGEST_WARP=0, LONGEST_BLOCK=0,
             SHARED_USED=0, PROGRESS=0, STORED_AGAIN=0,
             RESERVED_BYTES=RESERVED.nbytes if RESERVED.name in plan.shared else 0,

@@ -38,6 +38,7 @@ from grader.emulator.ptx.tree import (
     TYPE_BYTES,
     Function,
     Instruction,
+    Mem,
     Module,
     Param,
     Reg,
@@ -118,6 +119,8 @@ class KernelPlan:
     """Some lanes of a warp may wait for some others, by a __syncwarp with a mask."""
     meets: bool
     """Threads may meet in global memory otherwise than by atomics alone: its accesses are tracked from the start."""
+    in_place: bool
+    """Something is stored where it was loaded from, it seems: each thread may update what is its own."""
     reads_only: bool
     """There are loads through the read-only cache, or of textures."""
     record_shift: int
@@ -200,6 +203,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool, watch: bool = 
         or (fences and any(map(_is_flag, instructions))),
         lanes_meet=any(is_partial_warp_barrier(inst) for inst in instructions),
         meets=any(_may_meet(inst) for inst in instructions) or (may_spin and blocks_wait),
+        in_place=_updates_in_place(instructions),
         reads_only=any(map(_reads_only, instructions)),
         record_shift=_narrowest(instructions, "global"),
         may_spin=may_spin,
@@ -281,6 +285,21 @@ def _may_meet(inst: Instruction) -> bool:
     strong = inst.parts[0] in ("ld", "st") and is_strong(inst)
     outside = (strong or is_of_block(inst)) and decode_space(inst) != "shared"
     return inst.parts[0] == "call" or _is_fence(inst) or outside
+
+
+def _updates_in_place(instructions: list[Instruction]) -> bool:
+    """Whether a load and a store name their address alike."""
+    loaded, stored = (
+        {
+            operand
+            for inst in instructions
+            if inst.parts[0] == name and decode_space(inst) in ("global", "generic")
+            for operand in inst.operands
+            if isinstance(operand, Mem)
+        }
+        for name in ("ld", "st")
+    )
+    return not loaded.isdisjoint(stored)
 
 
 def _may_spin(function: Function, blocks: list[Block]) -> bool:

@@ -2,7 +2,8 @@
 
 What a launch loads and stores is marked, by sectors and words (or bytes, of narrower stores), and with several threads
 of the host as with one: marks only ever come to be set. As long as no word was stored twice, or both stored and loaded
-or updated by an atomic, no two threads can have met anywhere, and there is nothing more to find. Else there is a
+or updated by an atomic, no two threads can have met anywhere, and there is nothing more to find. Nor can they where it
+was one thread that did so: where a kernel updates something in place, each sector has an owner. Else there is a
 conflict: the launch is undone, and repeated on one thread with every access tracked (tracking.py). So it is where a
 lane reads what nobody has ever written, neither before the launch nor in it.
 """
@@ -14,9 +15,11 @@ from numba import int64, uint8, uint32
 from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
+    AGAIN,
     ALLOCATION_COUNT,
     ALLOCATIONS,
     ATOMIC,
+    BLOCK_LINEAR,
     BLOCK_SERIAL,
     BOUND_HIGH,
     BOUND_LOW,
@@ -37,10 +40,15 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     NEVER_WRITTEN,
     NEW_SECTORS,
     OUT_OF_BOUNDS,
+    OWNER_BLOCK,
+    OWNER_SHARE,
+    OWNER_WARP,
+    OWNERS,
     P_ALIGNED,
     P_GROUPS,
     P_HIGHEST,
     P_ITEM_OFFSETS,
+    P_ITEM_SHARES,
     P_ITEM_WORDS,
     P_LOWEST,
     P_SECTORS,
@@ -52,10 +60,12 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     REQUESTS,
     SECTORS,
     SEVERAL,
+    SHARED,
     STAMP_SERIAL,
     STAMP_TIME,
     STAMPS,
     STORE,
+    STORED_TWICE,
     STRONG_LOAD,
     STRONG_STORE,
     TOUCHED_ATOMIC,
@@ -67,12 +77,13 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     WARP,
     WRITTEN,
 )
-from grader.emulator.runtime.native import fetch_or, pointer, population, trailing_zeros
+from grader.emulator.runtime.native import compare_exchange, fetch_or, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import (
     describe_global,
     fill_inactive,
     find_pattern,
+    lane_share,
     lines_of,
     sector_words,
 )
@@ -131,6 +142,45 @@ def _check_lanes(context: int, site: int, addresses: int, mask: int, width: int)
 
 
 @native
+def _claim(context: int, owners: int, sector: int, share: int) -> None:
+    """Makes a sector the running warp's where it is nobody's yet. It is shared where it is another's, or where other
+    lanes access it, or where it is not known which do (a share of -1). Whoever comes first, that is the same."""
+    c = pointer(context, int64)
+    at = owners + sector * 8
+    owner = pointer(at, int64)
+    held = owner[0]
+    if held & SHARED:
+        return
+    if share >= 0:
+        mine = (c[BLOCK_LINEAR] + 1) << OWNER_BLOCK | c[WARP] << OWNER_WARP | share << OWNER_SHARE
+        if held == 0:
+            held = compare_exchange(owner, int64(0), mine)
+        if held == 0 or held & ~int64(STORED_TWICE) == mine:
+            return
+    fetch_or(pointer(at, uint8), uint8(SHARED))
+
+
+@native
+def _claim_sectors(context: int, owners: int, pattern: int, base: int, kind: int) -> None:
+    """Of a plain load or store. What is loaded by READ_ONLY may not be stored at all, not even by its owner."""
+    p = pointer(pattern, int64)
+    for i in range(p[P_SECTORS]):
+        share = int64(-1) if kind == READ_ONLY else p[P_ITEM_SHARES + i]
+        _claim(context, owners, base + p[P_ITEM_OFFSETS + i], share)
+
+
+@native
+def _stored_again(context: int, sector: int) -> None:
+    """A word of a sector is stored that was stored before: a conflict where it is not known by whom."""
+    c = pointer(context, int64)
+    if c[OWNERS]:
+        c[AGAIN] = 1
+        fetch_or(pointer(c[OWNERS] + sector * 8, uint8), uint8(STORED_TWICE))
+    else:
+        c[CONFLICT] = 1
+
+
+@native
 def _first_stores(context: int, sector: int, words: int) -> int:
     """Marks words of a sector as stored, and keeps what they held before. Returns those that were stored before.
 
@@ -156,38 +206,34 @@ def _first_stores(context: int, sector: int, words: int) -> int:
 
 @native
 def _store_words(context: int, pattern: int, base: int) -> None:
-    """A plain store of whole words: a conflict where any of them was stored before."""
-    c = pointer(context, int64)
+    """A plain store of whole words."""
     p = pointer(pattern, int64)
-    again = p[P_TOGETHER]
     for i in range(p[P_SECTORS]):
-        again |= _first_stores(context, base + p[P_ITEM_OFFSETS + i], p[P_ITEM_WORDS + i])
-    if again:
-        c[CONFLICT] = 1
+        sector = base + p[P_ITEM_OFFSETS + i]
+        if _first_stores(context, sector, p[P_ITEM_WORDS + i]):
+            _stored_again(context, sector)
 
 
 @native
 def _store_bytes(context: int, sector: int, bits: int) -> None:
-    """A plain store of some bytes of a sector, a bit each: a conflict where any of them was stored before."""
+    """A plain store of some bytes of a sector, a bit each."""
     c = pointer(context, int64)
     words = int64(0)
     for word in range(8):
         words |= int64((bits >> 4 * word) & 15 != 0) << word
     bytes_before = int64(fetch_or(pointer(c[TOUCHED_BYTES] + sector * 4, uint32), uint32(bits)))
     before = _first_stores(context, sector, words)
+    again = bytes_before & bits != 0
     for word in range(8):
-        if (before >> word) & 1 and (bytes_before >> 4 * word) & 15 == 0:  # as a whole
-            c[CONFLICT] = 1
-    if bytes_before & bits:
-        c[CONFLICT] = 1
+        again |= (before >> word) & 1 != 0 and (bytes_before >> 4 * word) & 15 == 0  # as a whole
+    if again:
+        _stored_again(context, sector)
 
 
 @native
-def _store_narrow(context: int, pattern: int, addresses: int, mask: int, width: int) -> None:
+def _store_narrow(context: int, addresses: int, mask: int, width: int) -> None:
     """A plain store of less than a word a lane."""
     a = pointer(addresses, int64)
-    if pointer(pattern, int64)[P_TOGETHER]:
-        pointer(context, int64)[CONFLICT] = 1
     sector, bits = int64(-1), int64(0)
     for lane in range(LANES):
         if (mask >> lane) & 1:
@@ -241,10 +287,15 @@ def _mark(
             _note_unwritten(context, site, addresses, mask, width)
     elif kind != STORE:
         _update_words(context, site, pattern, addresses, mask, width, base, kind)
-    elif width < 4:
-        _store_narrow(context, pattern, addresses, mask, width)
     else:
-        _store_words(context, pattern, base)
+        if pointer(pattern, int64)[P_TOGETHER]:
+            c[CONFLICT] = 1
+        if width < 4:
+            _store_narrow(context, addresses, mask, width)
+        else:
+            _store_words(context, pattern, base)
+    if c[OWNERS] and (loads or kind == STORE):
+        _claim_sectors(context, c[OWNERS], pattern, base, kind)
     if c[RECORDS]:
         if kind == STORE:
             c[DOUBTFUL] |= DOUBT_GLOBAL
@@ -425,8 +476,11 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
         _note_if_unwritten(context, site, address, width, trailing_zeros(mask))
     s[NEW_SECTORS] += _stamp(context, sector)
     c[LOADED] += 1
+    lane = trailing_zeros(mask) if mask & (mask - 1) == 0 else int64(SEVERAL)
+    if c[OWNERS]:
+        share = int64(-1) if lane == SEVERAL or kind == READ_ONLY else lane_share(lane)
+        _claim(context, c[OWNERS], sector, share)
     if c[RECORDS]:
-        lane = trailing_zeros(mask) if mask & (mask - 1) == 0 else int64(SEVERAL)
         if misses(context, address, width, lane, kind):
             return address + before(context) + c[HOST_DELTA]
         track_lane(context, site, address, width, lane, kind)

@@ -85,6 +85,8 @@ GLOBAL_BASE = 0x7000_0000_0000
     FAILED_WARP,
     UNDO,  # what the words of the arena held before the launch, where it may be undone; else 0
     CONFLICT,  # 1 where the launch has to be repeated with its accesses tracked (globalmem.py)
+    OWNERS,  # pointer to int64 per sector: who accesses it (below); 0 where nobody updates anything in place
+    AGAIN,  # 1 where a word was stored that had been stored before, and there are owners
     ARENA_BYTES,  # of global memory, from GLOBAL_BASE on
     RECORDS,  # pointer to the last accesses of each granule of global memory, where they are tracked; else 0
     RECORD_SHIFT,  # log2 of the bytes of a granule
@@ -143,7 +145,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(121)
+) = range(123)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
@@ -164,6 +166,13 @@ VISITED = tuple(
 # A stamp: the serial of the block, above STAMP_SERIAL; its warp; and the lower STAMP_TIME bits of LOADED.
 STAMP_TIME = 26
 STAMP_SERIAL = 32
+
+# An owner, who was the first to load or store in a sector: the block plus 1, the warp, and which of its lanes accesses
+# which bytes there, a share (patterns.py). Flags below: SHARED, others do so too, or it is not known which lanes do;
+# STORED_TWICE, one of the words was.
+SHARED, STORED_TWICE = 1, 2
+OWNER_SHARE, OWNER_WARP, OWNER_BLOCK = 2, 12, 17
+ALONE = 512  # a share: plus the lane that has the sector to itself
 
 # What ORIGINS points to: two notes of ORIGIN_SLOTS. ORIGIN_INSTRUCTION: its place in plan.watched, plus 1; 0: none yet.
 FIRST_INFINITY, FIRST_NAN = range(2)
@@ -257,7 +266,10 @@ P_ITEM_OFFSETS = P_OFFSETS + LANES  # global: sector numbers; shared: distinct l
 P_ITEM_LANES = P_ITEM_OFFSETS + LANES  # shared: the lane that has the offset, or SEVERAL
 P_TOGETHER = P_RUN  # global: 1 where two lanes have one address
 P_ITEM_WORDS = P_ITEM_LANES  # global: which of the sector's eight words, a bit each
-PATTERN_ENTRY = P_ITEM_LANES + LANES
+P_ITEM_SHARES = (
+    P_ITEM_LANES + LANES
+)  # global: which lane accesses which bytes of the sector (patterns.py), or -1
+PATTERN_ENTRY = P_ITEM_SHARES + LANES
 PATTERN_TABLE = 256  # entries; a power of two
 
 SEVERAL = 33  # more than one lane of the warp

@@ -65,6 +65,17 @@ def fetch_or(typing: Any, place: Any, bits: Any) -> Any:
 
 
 @intrinsic
+def compare_exchange(typing: Any, place: Any, expected: Any, value: Any) -> Any:
+    """Replaces what is expected in memory, atomically, and returns what was there; `place` is a pointer to int64."""
+    result = place.dtype
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.extract_value(builder.cmpxchg(*args, "seq_cst"), 0)
+
+    return result(place, result, result), generate
+
+
+@intrinsic
 def call_kernel(typing: Any, address: Any, context_address: Any, warp_address: Any) -> Any:
     """Calls the generated function at `address`: int64 f(int64 context, int64 warp)."""
 

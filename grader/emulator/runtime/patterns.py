@@ -20,6 +20,7 @@ from typing import Any
 from numba import int64, uint8
 
 from grader.emulator.runtime.layout import (  # fmt: skip
+    ALONE,
     FULL,
     LANES,
     P_ALIGNED,
@@ -27,6 +28,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     P_HIGHEST,
     P_ITEM_LANES,
     P_ITEM_OFFSETS,
+    P_ITEM_SHARES,
     P_ITEM_WORDS,
     P_ITEMS,
     P_LINES,
@@ -105,6 +107,28 @@ def sector_words(address: int, width: int) -> int:
 
 
 @native
+def lane_share(lane: int) -> int:
+    """The share of a lane that has a sector to itself, whatever it accesses there."""
+    return int64(ALONE + lane)
+
+
+@native
+def _run_share(e: Any, lane: int) -> int:
+    """The share of lanes that follow each other as what they access does: its width, and which lane is the first, or
+    would be if the others began in the sector before."""
+    width = trailing_zeros(e[P_WIDTH])
+    return width << 6 | (LANES + lane - (((e[P_PHASE] + e[P_OFFSETS + lane]) & 31) >> width))
+
+
+@native
+def _joined(e: Any, share: int, lane: int) -> int:
+    """The share that others have in a sector together with a lane: -1 where they do not follow each other."""
+    joining = _run_share(e, lane)
+    present = _run_share(e, share - ALONE) if share >= ALONE else share
+    return joining if joining == present else int64(-1)
+
+
+@native
 def describe_global(entry: int, addresses: int, first: int, mask: int, width: int, phase: int) -> None:
     """Works out the distinct sectors of a shape; sector 0 is the one the first active lane begins in."""
     _describe(entry, addresses, first, mask, width, phase)
@@ -119,11 +143,13 @@ def describe_global(entry: int, addresses: int, first: int, mask: int, width: in
         for i in range(count):
             if e[P_ITEM_OFFSETS + i] == sector:
                 e[P_ITEM_WORDS + i] |= words
+                e[P_ITEM_SHARES + i] = _joined(e, e[P_ITEM_SHARES + i], lane)
                 known = True
                 break
         if not known:
             e[P_ITEM_OFFSETS + count] = sector
             e[P_ITEM_WORDS + count] = words
+            e[P_ITEM_SHARES + count] = lane_share(lane)
             count += 1
     e[P_ITEMS] = count
     e[P_SECTORS] = count

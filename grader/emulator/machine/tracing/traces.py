@@ -77,6 +77,7 @@ class Traces:
         self._sectors = memory.capacity // 32
         self._marks = [Marks(self._sectors)]
         self._bytes = reserve(4 * self._sectors)
+        self._owners = reserve(8 * self._sectors)
         self._undo, self._records, self._table, self._vectors = Area(), Area(), Area(), Area()
 
     @property
@@ -89,19 +90,20 @@ class Traces:
         self._marks += [Marks(self._sectors) for _ in range(count - len(self._marks))]
         return self._marks[:count]
 
-    def slots(self) -> dict[str, int]:
+    def slots(self, plan: KernelPlan) -> dict[str, int]:
         """The context slots of a launch that is not tracked, and can be undone."""
         return self.marks.slots() | {
             "TOUCHED_BYTES": host_address(self._bytes), "ARENA_BYTES": self.memory.capacity,
             "UNDO": self._undo.address(self.memory.extent() + 32), "RECORDS": 0, "SYNC_TABLE": 0, "VECTOR_LENGTH": 0,
             "LENIENT": 0, "RANDOM": 0, "PREVIOUS": 0, "WRITTEN": self._written(),
+            "OWNERS": host_address(self._owners) if plan.in_place else 0,
         }  # fmt: skip
 
     def tracking_slots(self, plan: KernelPlan, warps: int, blocks: int, *, late: bool) -> dict[str, int]:
         """The context slots that make a launch a tracked one, of blocks of so many warps, which may see stores late."""
         granules = (self.memory.extent() >> plan.record_shift) + 1
         slots = {
-            "UNDO": 0, "RECORD_SHIFT": plan.record_shift,
+            "UNDO": 0, "OWNERS": 0, "RECORD_SHIFT": plan.record_shift,
             "PREVIOUS": self._undo.address(self.memory.extent() + 32) if late else 0,
             "RECORDS": self._records.address(granules * layout.RECORD_BYTES),
         }  # fmt: skip
@@ -156,20 +158,28 @@ class Traces:
         """How many words atomics have updated."""
         return sum(self.marks.updated.words(*each) for each in self.ranges())
 
-    def conflict(self, plan: KernelPlan) -> bool:
-        """Whether threads may have met in a sector that was loaded, stored or updated in different ways."""
+    def conflict(self, plan: KernelPlan, *, again: bool) -> bool:
+        """Whether threads may have met in a sector that was loaded, stored or updated in different ways, or whose words
+        several have stored; `again`: some words were stored more than once."""
         read, write, atomic = self.marks.arrays()
-        pairs = [(read, write)]
+        owners = np.frombuffer(self._owners, np.uint8)[::8]  # their flags
+        pairs = []
         if plan.serial:
             pairs.append((write, atomic))
         if plan.serial and plan.reads_only:
             pairs.append((read, atomic))
-        return any(
-            bool(np.any(one[at : min(at + _CHUNK, last)] & other[at : min(at + _CHUNK, last)]))
-            for one, other in pairs
-            for first, last in self.ranges()
-            for at in range(first, last, _CHUNK)
-        )
+        for first, last in self.ranges():
+            for at in range(first, last, _CHUNK):
+                part = slice(at, min(at + _CHUNK, last))
+                if any(bool(np.any(one[part] & other[part])) for one, other in pairs):
+                    return True
+                met = read[part] & write[part]
+                if plan.in_place and np.any(write[part] if again else met):
+                    flags = owners[part]
+                    met = (met | flags & layout.STORED_TWICE)[flags & layout.SHARED != 0]
+                if np.any(met):
+                    return True
+        return False
 
     def stored_nan(self) -> bool:
         """Whether a word that was stored is a NaN as arithmetic makes it."""
@@ -207,6 +217,9 @@ class Traces:
         if plan.record_shift < 2:
             for first, last in ranges:
                 zero(self._bytes, first * 4, last * 4)
+        if plan.in_place and not tracked:
+            for first, last in ranges:
+                zero(self._owners, first * 8, last * 8)
         for kept in (self._records, self._table, self._vectors) if tracked else ():
             kept.clear()
 
