@@ -77,7 +77,14 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     WARP,
     WRITTEN,
 )
-from grader.emulator.runtime.native import compare_exchange, fetch_or, pointer, population, trailing_zeros
+from grader.emulator.runtime.native import (
+    compare_exchange,
+    fetch_or,
+    lane_buffer,
+    pointer,
+    population,
+    trailing_zeros,
+)
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import (
     describe_global,
@@ -267,7 +274,7 @@ def _update_words(
         ):
             _note_unwritten(context, site, addresses, mask, width)
         updated[sector] = uint8(int64(updated[sector]) | words)
-        if c[UNDO]:
+        if c[UNDO] and fresh:
             for word in range(8):
                 if (fresh >> word) & 1:
                     place = sector * 8 + word
@@ -399,22 +406,19 @@ def atomic_sectors(addresses: int, mask: int) -> int:
     """Sectors of an atomic: lanes with one address are served one after the other, each round with its own sectors."""
     a = pointer(addresses, int64)
     sectors = int64(0)
-    left = mask
-    while left:
-        served = int64(0)
-        for lane in range(LANES):
-            if not (left >> lane) & 1:
-                continue
-            same_address = False
-            same_sector = False
-            for other in range(lane):
-                if (served >> other) & 1:
-                    same_address = same_address or a[other] == a[lane]
-                    same_sector = same_sector or a[other] >> 5 == a[lane] >> 5
-            if not same_address:
-                served |= int64(1) << lane
-                sectors += 0 if same_sector else 1
-        left &= ~served
+    served = pointer(
+        lane_buffer(), int64
+    )  # each lane's sector and round; loops over all lanes become vectors
+    for lane in range(LANES):
+        rounds = int64(0)
+        for other in range(LANES):
+            rounds += int64(a[other] == a[lane]) & int64(other < lane) & (mask >> other)
+        served[lane] = a[lane] >> 5 << 5 | rounds
+    for lane in range(LANES):
+        before = int64(0)
+        for other in range(LANES):
+            before |= int64(served[other] == served[lane]) & int64(other < lane) & (mask >> other)
+        sectors += (mask >> lane) & ~before & 1
     return sectors
 
 

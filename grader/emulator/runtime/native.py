@@ -9,6 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from grader.emulator.runtime.layout import LANES
 from grader.emulator.target import PREFIX
 
 
@@ -73,6 +74,17 @@ def compare_exchange(typing: Any, place: Any, expected: Any, value: Any) -> Any:
         return builder.extract_value(builder.cmpxchg(*args, "seq_cst"), 0)
 
     return result(place, result, result), generate
+
+
+@intrinsic
+def lane_buffer(typing: Any) -> Any:
+    """The address of an int64 a lane, on the stack."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        buffer = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), LANES))
+        return builder.ptrtoint(buffer, ir.IntType(64))
+
+    return types.int64(), generate
 
 
 @intrinsic

@@ -48,6 +48,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 from grader.emulator.runtime.native import pointer, trailing_zeros
 from grader.emulator.runtime.options import native
 
+NOWHERE = -1 << 62  # no sector of any shape
+
 
 @native
 def fill_inactive(addresses: int, mask: int) -> int:
@@ -134,19 +136,20 @@ def describe_global(entry: int, addresses: int, first: int, mask: int, width: in
     _describe(entry, addresses, first, mask, width, phase)
     e = pointer(entry, int64)
     count = int64(0)
+    for i in range(LANES):
+        e[P_ITEM_OFFSETS + i] = NOWHERE
     for lane in range(LANES):
         if not (mask >> lane) & 1:
             continue
         sector = (phase + e[P_OFFSETS + lane]) >> 5
         words = sector_words(phase + e[P_OFFSETS + lane], width)
-        known = False
-        for i in range(count):
-            if e[P_ITEM_OFFSETS + i] == sector:
-                e[P_ITEM_WORDS + i] |= words
-                e[P_ITEM_SHARES + i] = _joined(e, e[P_ITEM_SHARES + i], lane)
-                known = True
-                break
-        if not known:
+        known = int64(0)  # its place in the list, plus 1; loops over a whole list become vectors
+        for i in range(LANES):
+            known += int64(e[P_ITEM_OFFSETS + i] == sector) * (i + 1)
+        if known:
+            e[P_ITEM_WORDS + known - 1] |= words
+            e[P_ITEM_SHARES + known - 1] = _joined(e, e[P_ITEM_SHARES + known - 1], lane)
+        else:
             e[P_ITEM_OFFSETS + count] = sector
             e[P_ITEM_WORDS + count] = words
             e[P_ITEM_SHARES + count] = lane_share(lane)
@@ -164,13 +167,19 @@ def _most_words_of_a_bank(entry: int) -> int:
     e = pointer(entry, int64)
     most = int64(0)
     for group in range(4):  # of banks, which sectors four apart share
+        words = int64(0)  # a byte a bank
+        for i in range(e[P_ITEMS]):
+            words += _by_bytes(e[P_ITEM_WORDS + i]) * int64(e[P_ITEM_OFFSETS + i] & 3 == group)
         for word in range(8):
-            words = int64(0)
-            for i in range(e[P_ITEMS]):
-                if (e[P_ITEM_OFFSETS + i] & 3) == group:
-                    words += (e[P_ITEM_WORDS + i] >> word) & 1
-            most = max(most, words)
+            most = max(most, (words >> 8 * word) & 255)
     return most
+
+
+@native
+def _by_bytes(words: int) -> int:
+    """Eight bits, each in a byte of its own."""
+    low = ((words & 127) * 0x0002040810204081) & 0x0001010101010101
+    return low | (words & 128) << 49
 
 
 @native
@@ -195,11 +204,15 @@ def lines_of(entry: int, place: int) -> int:
 @native
 def _is_shared(e: Any, mask: int) -> bool:
     """Whether two lanes of the mask have one address."""
+    shared = int64(0)
     for lane in range(LANES):
-        for other in range(lane):
-            if (mask >> lane) & (mask >> other) & 1 and e[P_OFFSETS + lane] == e[P_OFFSETS + other]:
-                return True
-    return False
+        together = int64(0)
+        for other in range(LANES):
+            together |= (
+                int64(e[P_OFFSETS + lane] == e[P_OFFSETS + other]) & int64(other < lane) & (mask >> other)
+            )
+        shared |= together & (mask >> lane)
+    return shared & 1 != 0
 
 
 @native
