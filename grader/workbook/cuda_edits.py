@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from grader.workbook import mixups, slips
+from grader.workbook import begins, mixups, slips
 from grader.workbook.cuda_source import plain, shared_arrays
 from grader.workbook.edit import Change, Edit, Line, in_place, lines_of, where
 
@@ -68,6 +68,7 @@ def edits(source: str) -> Iterator[Edit]:
     places mend it: where it is read comes first."""
     lines = list(lines_of(source))
     yield from _emptied(source)
+    yield from begins.edits(source)
     yield from slips.edits(source)
     yield from mixups.edits(source)
     yield from _shuffles(lines)

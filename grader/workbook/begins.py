@@ -1,0 +1,197 @@
+"""Where what a thread, a block or a row takes begins: in the grid, in memory, in the output, which may be another place
+than in the input, and which condition belongs to it. Each has a text that tells it, and a change that mends it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
+
+from grader.workbook.cuda_source import int_sizes, plain
+from grader.workbook.edit import Edit, Line, in_place, in_places, lines_of, where
+
+_IN_BLOCK = re.compile(r"=\s*(?P<start>threadIdx\.x)\s*;")
+_OTHER_AXIS = re.compile(
+    r"\bblockIdx\.(?P<of>[xyz])\s*\*\s*blockDim\.(?P<by>[xyz])\b|\bblockDim\.(?P<times>[xyz])\s*\*\s*blockIdx\.(?P<its>[xyz])\b"
+)
+_OF_GRID = re.compile(
+    r"\b(?P<name>\w+)\s*=\s*(?:threadIdx\.x\s*\+\s*)?(?:\(\s*\w+\s*\)\s*|\w+\s*\(\s*)?(?:blockIdx\.x\s*\)?\s*\*\s*"
+    r"(?P<by>\w+(?:\.x)?)|(?P<times>\w+(?:\.x)?)\s*\*\s*blockIdx\.x)(?:\s*\+\s*threadIdx\.x)?\s*;"
+)
+_ROWS = (
+    re.compile(r"=\s*\w+\s*\+\s*(?P<row>[A-Za-z_][\w.]*)\s*;"),
+    re.compile(r"&\s*\w+\[\s*(?P<row>[A-Za-z_][\w.]*)\s*\]"),
+    re.compile(r"(?:\[|=)\s*(?P<row>[A-Za-z_]\w*)\s*\+\s*[A-Za-z_]\w*\s*[\];]"),
+)
+_ADVANCED = re.compile(
+    r"\*\s*(?:const\s+|__restrict__\s+)*\w+\s*=\s*\w+\s*\+\s*(?P<by>[^;]{1,80});"
+    r"|\*\s*(?:const\s+|__restrict__\s+)*\w+\s*=\s*&\s*\w+\[(?P<at>[^\[\]]{1,80})\]\s*;"
+    r"|^\s*\w+\s*\+=\s*(?P<on>[^;\[\]]{1,80});"
+)
+_BLOCK_AT = re.compile(r"\b(?P<name>\w+)\s*=\s*blockIdx\.(?P<axis>[xy])\s*\*\s*\w+(?:\.[xy])?\s*(?=[;,])")
+_ALL_AT = re.compile(
+    r"\b(?P<name>\w+)\s*=\s*(?P<all>(?P<block>blockIdx)\.(?P<axis>[xy])\s*\*\s*\w+(?:\.[xy])?\s*\+\s*threadIdx\.[xy])\s*;"
+)
+_BARRIER = re.compile(r"\b__syncthreads\(\)\s*;")
+_CONST = re.compile(r"\bconst\s+(?=\w)")
+_STORE_IF = re.compile(
+    r"\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*\{?\s*\w+\[\s*(?:\(\s*\w+\s*\)\s*|[\w<>]+\(\s*)?"
+    r"(?P<row>[A-Za-z_][\w. +]*?)\s*\)?\s*\*\s*(?P<size>\w+)\s*\+\s*(?P<column>[A-Za-z_][\w. +]*?)\s*\]\s*=(?!=)"
+)
+_ALONE = re.compile(
+    r"\b(?P<condition>if\s*\(\s*(?:(?:threadIdx\.x|\w+)\s*==\s*0|!\s*(?:threadIdx\.x|\w+))\s*\))\s*\{?\s*"
+    r"atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<sum>[A-Za-z_]\w*)\s*\)"
+)
+_OTHER = {"x": "y", "y": "x"}
+
+_SEVERAL = 4  # offsets, rows and the like that are tried: bounds the work for a stranger's text
+
+
+def edits(source: str) -> Iterator[Edit]:
+    """The changes to be tried."""
+    text, lines = plain(source), list(lines_of(source))
+    yield from _in_grid(text, lines)
+    yield from _other_axis(lines)
+    yield from _of_several(text, lines)
+    yield from _turned(lines)
+    yield from _turned_behind(lines)
+    yield from _stored_where(text)
+    yield from _alone(text)
+    yield from _offsets(text, lines)
+    yield from _rows(text, lines)
+
+
+def _in_grid(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Threads that go on by those of a grid begin at their number in the block."""
+    for line in lines if "gridDim" in text else ():
+        for found in _IN_BLOCK.finditer(line.text):
+            new = "blockIdx.x * blockDim.x + threadIdx.x"
+            yield in_place(line, found, "start", new, "Else all blocks begin with the same elements.")
+
+
+def _other_axis(lines: Sequence[Line]) -> Iterator[Edit]:
+    """Blocks of one axis times the threads of another."""
+    for line in lines:
+        for found in _OTHER_AXIS.finditer(line.text):
+            axis, side = found["of"] or found["its"], "by" if found["of"] else "times"
+            if found[side] != axis:
+                new = found[0].replace(f"blockDim.{found[side]}", f"blockDim.{axis}")
+                why = f"Along {axis} a block has blockDim.{axis} threads."
+                yield in_place(line, found, 0, new, why)
+
+
+def _of_several(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A block that takes several elements a thread, a block apart, begins behind one a thread of those before it."""
+    for line in lines:
+        for found in _OF_GRID.finditer(line.text):
+            side = "by" if found["by"] else "times"
+            apart = rf"(?<![\w.]){found['name']}\s*\+\s*(?:(?P<times>\w+)\s*\*\s*)?{re.escape(found[side])}\b"
+            times = {each["times"] or "1" for each in re.finditer(apart, text)}
+            most = [str(int(each) + 1) for each in times if each.isdigit()]
+            most += [
+                limit[1]
+                for each in times
+                if (limit := re.search(rf"\b{each}\s*=\s*0\s*;\s*{each}\s*<\s*(\w+)\s*;", text))
+            ]
+            for many in sorted(most)[-1:]:
+                why = f"A block takes {many} elements a thread, and so do those before it."
+                yield in_place(line, found, side, f"({many} * {found[side]})", why)
+
+
+def _turned(lines: Sequence[Line]) -> Iterator[Edit]:
+    """Names of a block's row and column of elements, exchanged in lines that follow each other."""
+    names = {found["axis"]: found["name"] for line in lines for found in _BLOCK_AT.finditer(line.text)}
+    if len(names) < len(_OTHER):
+        return
+    one, other = names["x"], names["y"]
+    turned = {one: other, other: one}
+    either = re.compile(rf"(?<![\w.])(?:{one}|{other})\b(?!\s*=(?!=))")
+    places = [(line, found) for line in lines for found in either.finditer(line.text)]
+    numbers = list(dict.fromkeys(line.number for line, _ in places))
+    runs = groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
+    for run in reversed([[number for _, number in run] for _, run in runs]):  # the output comes last
+        inside = [(line, found) for line, found in places if line.number in run]
+        if {found[0] for _, found in inside} == turned.keys():
+            changes = tuple(
+                (line.start + found.start(), line.start + found.end(), turned[found[0]])
+                for line, found in inside
+            )
+            why = "Where rows become columns, those of blocks do as well."
+            yield Edit(f"`{one}` and `{other}` exchanged in {where(run)}", run[0], changes, why)
+
+
+def _turned_behind(lines: Sequence[Line]) -> Iterator[Edit]:
+    """The place of a thread in the input is that in the output, where a tile is turned."""
+    found_in = [(line, found) for line in lines for found in _ALL_AT.finditer(line.text)]
+    barriers = [(line, found) for line in lines for found in _BARRIER.finditer(line.text)]
+    if {found["axis"] for _, found in found_in} != _OTHER.keys() or len(found_in) != 2 or len(barriers) != 1:
+        return
+    sets = " ".join(
+        f"{found['name']} = {found['all'].replace(f'blockIdx.{axis}', f'blockIdx.{_OTHER[axis]}')};"
+        for _, found in found_in
+        if (axis := found["axis"])
+    )
+    constants = {
+        (line.start + const.start(), line.start + const.end(), "")
+        for line, _ in found_in
+        for const in _CONST.finditer(line.text)
+    }
+    ((line, barrier),) = barriers
+    at = line.start + barrier.end()
+    said = f"`{sets}` behind the barrier in line {line.number}{', and without const,' if constants else ''}"
+    why = "Where rows become columns, those of blocks do as well."
+    yield Edit(said, line.number, (*sorted(constants), (at, at, f" {sets}")), why)
+
+
+def _stored_where(text: str) -> Iterator[Edit]:
+    """An element is stored on a condition about another one, such as that which was read."""
+    sizes, _ = int_sizes(text)
+    for found in islice(_STORE_IF.finditer(text), _SEVERAL) if len(sizes) == 2 else ():
+        if found["size"] in sizes:
+            (other,) = set(sizes) - {found["size"]}
+            new = f"{found['column']} < {found['size']} && {found['row']} < {other}"
+            line = text.count("\n", 0, found.start()) + 1
+            said = f"`{new}` in place of `{found['condition']}` in line {line}"
+            change = (*found.span("condition"), new)
+            yield Edit(said, line, (change,), "The condition is about the element that is stored.")
+
+
+def _alone(text: str) -> Iterator[Edit]:
+    """One thread hands on what is a thread's own."""
+    for found in islice(_ALONE.finditer(text), _SEVERAL):
+        declared = re.search(rf"(?P<shared>__shared__\s+)?\b(?:float|double|int)\s+{found['sum']}\b", text)
+        if declared and not declared["shared"]:
+            line = text.count("\n", 0, found.start()) + 1
+            why = f"`{found['sum']}` is a variable of each thread, and not one of the block's."
+            change = (*found.span("condition"), "")
+            yield Edit(f"`{found['condition']}` in line {line} deleted", line, (change,), why)
+
+
+def _offsets(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A condition on the index behind a pointer that does not begin where its array does."""
+    sizes, _ = int_sizes(text)
+    taken = (found for line in lines for found in _ADVANCED.finditer(line.text))
+    offsets = dict.fromkeys((found["by"] or found["at"] or found["on"]).strip() for found in taken)
+    own = re.compile(rf"(?P<own>\bthreadIdx\.x|\b[A-Za-z_]\w*)(?=\s*(?:<|>=)\s*(?:{'|'.join(sizes)})\b)")
+    for offset in list(offsets)[:_SEVERAL] if sizes else ():
+        for line in lines:
+            for found in own.finditer(line.text):
+                why = f"The pointers begin `{offset}` elements behind their arrays' first."
+                yield in_place(line, found, "own", f"{offset} + {found['own']}", why)
+
+
+def _rows(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A row that is not multiplied by its length."""
+    sizes, begins = int_sizes(text)
+    places: dict[str, list[tuple[Line, re.Match[str]]]] = {}
+    for line in lines if len(sizes) == 2 else ():
+        for found in (each for pattern in _ROWS for each in pattern.finditer(line.text)):
+            if line.start > begins and "threadIdx" not in line.text:
+                places.setdefault(found["row"], []).append((line, found))
+    for row, found_in in list(places.items())[:_SEVERAL]:
+        found_in.sort(key=lambda place: place[0].start + place[1].start("row"))
+        for size in sizes:
+            yield in_places(
+                found_in, "row", f"size_t({row}) * {size}", f"In front of a row lie `{size}` elements a row."
+            )

@@ -1,0 +1,58 @@
+"""Which places are looked for where a thread's, a block's or a row's part begins, and what is tried in their place."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.workbook.begins import edits
+
+ALL = "__global__ void k(const float* in, float* out, int M, int N) {\n"
+ONE = "__global__ void k(const float* in, float* out, int N) {\n"
+X0_Y0 = "int x0 = blockIdx.x * T, y0 = blockIdx.y * T;\n"
+X_Y = "const int x = blockIdx.x * T + threadIdx.x;\nconst int y = blockIdx.y * T + threadIdx.y;\n"
+X_Y_LATER = X_Y.replace("const ", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "becomes"),
+    [
+        ("n = threadIdx.x;\nn += gridDim.x * B;", "n = blockIdx.x * blockDim.x + threadIdx.x;\nn += gridDim.x * B;"),
+        ("n = threadIdx.x;\nn += blockDim.x;", None),
+        ("y = blockIdx.y * blockDim.x + threadIdx.y;", "y = blockIdx.y * blockDim.y + threadIdx.y;"),
+        ("y = threadIdx.y + blockDim.x * blockIdx.y;", "y = threadIdx.y + blockDim.y * blockIdx.y;"),
+        ("y = blockDim.y * blockIdx.y + threadIdx.y;", None),
+        ("i = blockIdx.x * B + threadIdx.x;\ns = in[i] + in[i + B];",
+         "i = blockIdx.x * (2 * B) + threadIdx.x;\ns = in[i] + in[i + B];"),
+        ("i = threadIdx.x + B * blockIdx.x;\nfor (int k = 0; k < W; ++k) s += in[i + k * B];",
+         "i = threadIdx.x + (W * B) * blockIdx.x;\nfor (int k = 0; k < W; ++k) s += in[i + k * B];"),
+        ("i = blockIdx.x * B + threadIdx.x;\ns = in[i] + in[i + 1];", None),
+        (f"{X0_Y0}t = in[y0 + a + x0];\n\nout[y0 + x0] = t;", f"{X0_Y0}t = in[y0 + a + x0];\n\nout[x0 + y0] = t;"),
+        (f"{X_Y}__syncthreads();\nf(x, y);",
+         f"{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\nf(x, y);"),
+        (f"{ALL}if (inside)\n  out[(size_t)y * M + x] = v;",
+         f"{ALL}if (x < M && y < N)\n  out[(size_t)y * M + x] = v;"),
+        (f"{ALL}if (inside) out[size_t(y + k) * M + x] = v;",
+         f"{ALL}if (x < M && y + k < N) out[size_t(y + k) * M + x] = v;"),
+        (f"{ALL}if (inside) tile[y * P + x] = v;", None),
+        ("float s = 0;\nif (t == 0) atomicAdd(out, s);", "float s = 0;\n atomicAdd(out, s);"),
+        ("__shared__ float s;\nif (t == 0) atomicAdd(out, s);", None),
+        (f"{ONE}const float* p = in + at;\nif (t < N) f(p[t]);",
+         f"{ONE}const float* p = in + at;\nif (at + t < N) f(p[t]);"),
+        (f"{ONE}float* p = &in[at];\nif (t >= N) return;", f"{ONE}float* p = &in[at];\nif (at + t >= N) return;"),
+        (f"{ALL}v = in[r + c];", f"{ALL}v = in[size_t(r) * N + c];"),
+        (f"{ALL}p = in + r;\nq = &out[r];", f"{ALL}p = in + size_t(r) * N;\nq = &out[size_t(r) * N];"),
+        (f"{ONE}v = in[r + c];", None),
+    ],
+)  # fmt: skip
+def test_a_place_is_changed(text: str, becomes: str | None) -> None:
+    made = [edit.applied(text) for edit in edits(text)]
+    assert becomes in made if becomes is not None else not made
+
+
+def test_what_is_said_names_the_places() -> None:
+    (edit,) = edits(f"{X0_Y0}f(x0);\n\ng(y0, x0);")
+    assert (edit.said, edit.line) == ("`x0` and `y0` exchanged in line 4", 4)
+    (edit,) = edits(f"{X_Y}__syncthreads();\nf(x);")
+    assert edit.said.endswith(
+        "= blockIdx.x * T + threadIdx.y;` behind the barrier in line 3, and without const,"
+    )
