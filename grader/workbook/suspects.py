@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.cuda_source import int_sizes, plain
+from grader.workbook.cuda_source import FUNCTION, int_sizes, plain
 
 _LONGEST, _MOST = (
     500,
@@ -70,6 +70,18 @@ _EVERY_STEP = re.compile(
     r"[^%]{0,200}?(?P<thread>\b[\w.]+)\s*%\s*(?P=step)\s*==\s*0[^%]{0,200}?"
     r"\+=\s*\w+\[\s*(?P=thread)\s*\+\s*(?P=step)\s*\]"
 )
+_ALL_STEPS = re.compile(
+    r"\b(?:for|while)\s*\([^{}]{1,150}?\)\s*\{?\s*(?:if\s*\(\s*[\w.]+\s*\+\s*\w+\s*<\s*[\w.]+\s*\)\s*\{?\s*)?"
+    r"(?P<line>\w+)\[\s*(?P<thread>[\w.]+)\s*\]\s*(?:\+=|=(?!=)[^;=]{1,60}\+)\s*\w+\[\s*(?P=thread)\s*\+\s*(?P<step>\w+)\s*\]\s*;"
+    r"[\s}]*__syncthreads\(\)"
+)
+_SIDE = re.compile(r"\b(?P<name>\w+)\s*=[^;=]{0,80}\bblockIdx\.(?P<axis>[xy])\b[^;=]{0,80}[;,]")
+_LEAVES = re.compile(
+    r"\bif\s*\(\s*(?P<index>[\w.]+)\s*(?:>=\s*(?P<size>\w+)|>\s*(?P<last>\w+)\s*-\s*1)\s*\)\s*\{?\s*return\s*;"
+)
+_PASSES = re.compile(
+    r"\bif\s*\(\s*(?P<index>[\w.]+)\s*<\s*(?P<size>\w+)\s*\)\s*\{(?P<body>(?:[^{}]|\{[^{}]{0,500}\}){1,1000})\}"
+)
 _WHOLE = {"float": "16,777,216", "half": "2,048", "short": "32,767", "char": "127"}
 _OVER_GRID = re.compile(
     r"\bint\s+(?P<name>\w+)\s*=[^;=]{0,80}\bblockIdx\b[^;{}]{0,40};(?=[^~]{0,1000}?\b(?P=name)\s*\+=\s*"
@@ -90,6 +102,9 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _stands(text),
         _kept(text),
         _every_step(text),
+        _all_steps(text),
+        _one_side(text),
+        _without_lanes(text),
         _unbraced(text),
         _macros(text),
         _lost(text),
@@ -290,6 +305,61 @@ def _every_step(text: str) -> Iterator[_Said]:
         )
 
 
+def _all_steps(text: str) -> Iterator[_Said]:
+    """Trees of halves in which those that a thread adds are threads at work as well."""
+    for found in _ALL_STEPS.finditer(text):
+        line, name, step = _line_of(text, found.start("line")), found["thread"], found["step"]
+        if re.search(rf"\b{step}\s*(?:/=\s*2|>>=\s*1|=\s*{step}\s*(?:/\s*2|>>\s*1))", text):
+            yield (
+                line,
+                f"Line {line}: thread `{name}` adds the element of thread `{name} + {step}`, which may add in the same "
+                f"step: only those add for which `{name} < {step}`.",
+            )
+
+
+def _one_side(text: str) -> Iterator[_Said]:
+    """A thread's row compared with its column: half of the elements, and a diagonal, are then nobody's."""
+    names = {axis: name for name, axis in _SIDE.findall(text)}
+    if len(names) == 2:
+        one, other = (rf"\b{name}\b" for name in names.values())
+        for found in re.finditer(
+            rf"{one}\s*[<>]=?\s*{other}(?!\s*[-+*/%])|{other}\s*[<>]=?\s*{one}(?!\s*[-+*/%])", text
+        ):
+            line = _line_of(text, found.start())
+            yield (
+                line,
+                f"Line {line}: `{found[0]}` compares a row with a column. Nothing is exchanged in place where `out` is "
+                "an array of its own: every thread moves its element, and rows and columns may differ in number.",
+            )
+
+
+def _without_lanes(text: str) -> Iterator[_Said]:
+    """Threads without an element leave before shuffles that read from them, or go round these."""
+    shuffles = [each[1] for each in FUNCTION.finditer(text) if "__shfl" in _body(text, each.end())]
+    shuffle = re.compile(rf"\b(?:__shfl_\w*sync|{'|'.join(shuffles) or '__shfl_sync'})\s*\(")
+    begins = int_sizes(text)[1]
+    for found in (*_LEAVES.finditer(text, begins), *_PASSES.finditer(text, begins)):
+        passes = found.re is _PASSES
+        of_thread = re.search(rf"\b{re.escape(found['index'])}\s*=[^;/>]*\bthreadIdx\.x\b[^;/>]*;", text)
+        behind = found["body"] if passes else _body(text, found.end())
+        if (
+            of_thread
+            and {found["size"], None if passes else found["last"]} & {*int_sizes(text)[0]}
+            and shuffle.search(behind)
+        ):
+            line, what = _line_of(text, found.start()), "go round" if passes else "return before"
+            yield (
+                line,
+                f"Line {line}: threads without an element {what} the shuffle, which reads from them: let all threads "
+                "come to it, those with 0 for a sum, and put the condition on the load alone.",
+            )
+
+
+def _body(text: str, start: int) -> str:
+    """What is left of a function."""
+    return text[start : text.find("\n}", start)]
+
+
 def _unbraced(text: str) -> Iterator[_Said]:
     """Lines that stand as far in as the one that a condition, or a loop, without braces is for."""
     for found in _UNBRACED.finditer(text):
@@ -361,7 +431,7 @@ def _products(text: str) -> Iterator[_Said]:
     """Rows times their length in ints."""
     for size in int_sizes(text)[0]:
         product = rf"[^;()\[\]=]{{0,60}}\b(?P<row>[A-Za-z_]\w*)\s*\*\s*{size}\b[^;()\[\]=]{{0,60}}"
-        for found in re.finditer(rf"(?:\bint\s+\w+\s*=|\[)\s*(?P<all>{product})\s*[;\]]", text):
+        for found in re.finditer(rf"(?:\bint\s+\w+\s*=|\[|[<>]=?)\s*(?P<all>{product})\s*[;\])]", text):
             wide = rf"\b{_WIDE}\s+{found['row']}\b"
             if not re.search(wide, text) and "size_t" not in found["all"]:
                 line, formed = _line_of(text, found.start("all")), found["all"].strip()

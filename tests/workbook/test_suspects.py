@@ -59,6 +59,18 @@ def test_a_warning_in_a_header_or_of_what_is_no_mistake_is_not_told() -> None:
     assert warned("if (j >= 0 && j < N)", 1, BELOW) == ""
 
 
+ADDS_ALL = (
+    "thread `t` adds the element of thread `t + s`, which may add in the same step: only those add for which "
+    "`t < s`."
+)
+OF_N = "__global__ void k(const float* in, int N) {\n    int i = threadIdx.x + B * blockIdx.x;\n"
+SUM_OF_WARP = "__device__ float sum(float v)\n{\n    return v + __shfl_xor_sync(ALL, v, 1);\n}\n"
+SHUFFLE = (
+    "the shuffle, which reads from them: let all threads come to it, those with 0 for a sum, and put the condition on "
+    "the load alone."
+)
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -85,6 +97,17 @@ def test_a_warning_in_a_header_or_of_what_is_no_mistake_is_not_told() -> None:
         ("template <typename T>\n__device__ void add_to(T value, T more)\n{\n    value += more;\n}",
          "Line 2: `value` is a copy, and what is stored to it is lost when the function ends: return it, or take a "
          "reference, `T& value`."),
+        ("for (int s = B / 2; s > 0; s /= 2) {\n    if (t + s < B)\n        v[t] += v[t + s];\n    __syncthreads();\n}",
+         f"Line 3: {ADDS_ALL}"),
+        ("int s = B / 2;\nwhile (s) {\n    v[t] = v[t] + v[t + s];\n    __syncthreads();\n    s >>= 1;\n}",
+         f"Line 3: {ADDS_ALL}"),
+        ("int r = blockIdx.y * B + threadIdx.y;\nint c = blockIdx.x * B + threadIdx.x;\nif (c <= r) return;",
+         "Line 3: `c <= r` compares a row with a column. Nothing is exchanged in place where `out` is an array of its "
+         "own: every thread moves its element, and rows and columns may differ in number."),
+        (f"{OF_N}    if (i > N - 1) return;\n    v += __shfl_down_sync(ALL, v, 1);\n}}",
+         f"Line 3: threads without an element return before {SHUFFLE}"),
+        (f"{SUM_OF_WARP}{OF_N}    if (i < N) {{\n        v = sum(in[i]);\n    }}\n}}",
+         f"Line 7: threads without an element go round {SHUFFLE}"),
     ],
 )  # fmt: skip
 def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
@@ -114,6 +137,10 @@ def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
         "#define SIDE 8 * 4\nint n = 2 * SIDE;",
         "__device__ void f(int n)\n{\n    n /= 2;\n    counts[n] = 1;\n}",
         "__device__ void f(int n)\n{\n    g(n);\n}",
+        "for (int s = 1; s < B; s *= 2) {\n    v[t] += v[t + s];\n    __syncthreads();\n}",
+        "for (int s = B / 2; s; s /= 2) {\n    if (t < s) v[t] += v[t + s];\n    __syncthreads();\n}",
+        f"{OF_N}    int w = threadIdx.x / 32;\n    if (w >= N) return;\n    v += __shfl_down_sync(ALL, v, 1);\n}}",
+        f"{OF_N}    if (i >= 32) return;\n    v += __shfl_down_sync(ALL, v, 1);\n}}",
     ],
 )
 def test_nothing_is_told_of_what_may_be_right(text: str) -> None:
@@ -157,6 +184,8 @@ ROWS = "__global__ void k(const float* in, int M, int N) {\n"
          "Line 1: the cast comes too late, `y * N` has been formed in int: `size_t(y) * N`."),
         (f"{ROWS}int i = r * N + c;",
          "Line 2: `r * N + c` is formed in int: `size_t(r) * N + c`, and a size_t to keep it in."),
+        (f"{ROWS}if (i < M * N) c[i] = 0;",
+         "Line 2: `M * N` is formed in int: `size_t(M) * N`, and a size_t to keep it in."),
         (f"{ROWS}v = in[c + r * M];",
          "Line 2: `c + r * M` is formed in int: `c + size_t(r) * M`, and a size_t to keep it in."),
         ("int i = blockIdx.x * B;\nwhile (i < N) {\n    i += blockDim.x * gridDim.x;\n}",
