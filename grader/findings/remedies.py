@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from grader.emulator.machine.records import TENSOR_COPY, Finding, Kind, PhaseFault
@@ -62,6 +63,11 @@ _ONE_STORE = (
 _ADD = (
     "Every block stores to the same element, and the last one's value stays: add with atomicAdd, or give each block an "
     "element of its own."
+)
+_OVERLAP = (
+    "Blocks come to the same element. Each element of `{array}` is to be stored by one thread: does the index count "
+    "the rows before its own, each of their whole length, and all that the blocks before have taken? Where blocks are "
+    "to add to one element, use atomicAdd."
 )
 _SAME_LINE = (
     "Both accesses are in this line, which one thread may execute before another. Where a step of a loop reads what "
@@ -292,7 +298,12 @@ def _remedy_of_race(finding: Finding) -> str:
     if finding.other is not None and finding.other.action == "read":
         return _SECOND_LAUNCH if finding.scope == "grid" else _SYNCTHREADS
     if finding.action == "write":
-        return _ADD if finding.scope == "grid" else _ONE_STORE
+        several = math.prod(finding.shape or (1,)) > 1
+        return (
+            (_OVERLAP.format(array=finding.array) if several else _ADD)
+            if finding.scope == "grid"
+            else _ONE_STORE
+        )
     if finding.action == "atomic":
         return _ALL_ATOMIC
     return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC

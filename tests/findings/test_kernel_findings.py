@@ -329,6 +329,10 @@ def test_a_race_in_global_memory() -> None:
         "thread (1, 0, 0) of block (0, 0, 0) reads what block (2, 0, 0) has stored in `B`[0, 130]: blocks of a launch "
         "run at the same time, in any order"
     )
+    assert "Blocks come to the same element. Each element of `B`" in remedy(
+        replace(of_blocks, action="write")
+    )
+    assert "add with atomicAdd" in remedy(replace(of_blocks, action="write", shape=(1,)))
     unknown = replace(of_blocks, other=Access("write"))
     assert "reads what another block has stored" in message(unknown)
     fence = replace(of_blocks, blocks_wait=True)

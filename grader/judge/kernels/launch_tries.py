@@ -4,6 +4,7 @@ is told before anything runs; whether it is another is tried."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -74,6 +75,8 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
             if not changes or not _right(runner, kernel, each, replace(planned, launches=launches)):
                 break
         else:
+            if said == SIZES and (one := _of_one_size(runner, kernel)):
+                return f"With {one} in the launch block it comes out right."
             also = _or_in_kernel(kernel, said)
             return f"With {said} exchanged in the launch block{also} it comes out right."
     return _of_counts(runner, kernel, tried)
@@ -122,6 +125,16 @@ def _of_one_side(kernel: Kernel) -> bool:
     )
 
 
+def _of_one_size(runner: CaseRunner, kernel: Kernel) -> str:
+    """The other size in place of the only one that `grid` has; "" where it has both."""
+    sizes = [size.name for size in runner.topic.signature.sizes]
+    texts = [side.text for launch in kernel.file.launches for side in launch.grid]
+    there = [size for size in sizes if any(re.search(rf"\b{size}\b", text) for text in texts)]
+    return (
+        f"`{(set(sizes) - {there[0]}).pop()}` in place of `{there[0]}` in `grid`" if len(there) == 1 else ""
+    )
+
+
 def _or_in_kernel(kernel: Kernel, said: str) -> str:
     """What is the same as x and y of `grid` exchanged, in a kernel that knows its block by blockIdx alone."""
     source = kernel.file.source
@@ -145,7 +158,7 @@ def _turned(shape: tuple[int, int, int]) -> tuple[int, int, int]:
     return y, x, z
 
 
-GRID, BOTH = "x and y of `grid`", "x and y of `grid` and `block`"
+GRID, BOTH, SIZES = "x and y of `grid`", "x and y of `grid` and `block`", "the two sizes in `grid`"
 
 OF_TWO_SIDES = (GRID, BOTH)
 
@@ -154,6 +167,6 @@ WAYS: Mapping[str, Callable[[Launch, Launch], Launch]] = {
     "x and y of `block`": lambda launch, _: structs.replace(launch, block=_turned(launch.block)),
     BOTH: lambda launch, _: structs.replace(launch, grid=_turned(launch.grid), block=_turned(launch.block)),
     "`grid` and `block`": lambda launch, _: structs.replace(launch, grid=launch.block, block=launch.grid),
-    "the two sizes in `grid`": lambda launch, turned: structs.replace(launch, grid=turned.grid),
+    SIZES: lambda launch, turned: structs.replace(launch, grid=turned.grid),
 }
 """What is often exchanged, and the launch where it is not, from it and from that of a problem of exchanged sizes."""

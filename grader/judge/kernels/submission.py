@@ -288,7 +288,7 @@ def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: 
     collide = () if seen is None else _colliding(seen)
     if (work(runner.topic, case.problem) > SMALL and not _repeats(outcome)) or not ordered:
         return ""
-    if seen and seen.kind not in MENDED and not collide:
+    if seen and seen.kind not in MENDED and not collide and not _overlapping(seen):
         return ""
     cases = launch_tries.to_be_right(runner, case)
     return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=collide)
@@ -308,6 +308,17 @@ def _colliding(seen: FindingResult) -> tuple[int, ...]:
     if not seen.action == other.action == "write" or seen.line is None or other.line is None:
         return ()
     return seen.line, other.line
+
+
+def _overlapping(seen: FindingResult) -> bool:
+    """Whether blocks store to each other's elements, which no barrier comes between: an index is wrong."""
+    other = seen.other
+    return (
+        other is not None
+        and seen.kind == "race"
+        and seen.space == "global"
+        and seen.action == other.action == "write"
+    )
 
 
 def _without_advice(reason: str, outcome: Outcome) -> str:

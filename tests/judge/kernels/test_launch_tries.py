@@ -72,6 +72,38 @@ def test_sizes_that_are_exchanged_in_a_grid_are_told(tmp_path: Path) -> None:
     assert "With the two sizes in `grid` exchanged in the launch block it comes out right." in reason
 
 
+A_ROW_A_BLOCK = """// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["GRID"]
+// block = [32]
+// ///
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    int r = blockIdx.x;
+    if (r >= M) return;
+    const float* from = in + ROW;
+    float* to = out + ROW;
+    for (int i = threadIdx.x; i < N; i += 32) to[i] = from[i] + bias[i];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "row", "said"),
+    [
+        ("N", "size_t(r) * N", "With `M` in place of `N` in `grid` in the launch block it comes out right."),
+        ("M", "r", "With `size_t(r) * N` in place of `r` in lines 11 and 12 it comes out right."),
+    ],
+)
+def test_the_only_size_of_a_grid_and_rows_that_blocks_store_over_are_told(
+    tmp_path: Path, grid: str, row: str, said: str
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(A_ROW_A_BLOCK.replace("GRID", grid).replace("ROW", row), "utf-8")
+    assert said in (grade(topics.load("add_bias"), file, "emulator").reason or "")
+
+
 SUMS = """// /// launch
 // [[scratch]]
 // name = "sums"
