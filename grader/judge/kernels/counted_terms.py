@@ -49,7 +49,8 @@ STEP = "A tree halves its step from half of the block to 1: is one of the steps 
 WARPS = "Each warp has a sum of its own: all of them have to be added."
 SHUFFLE = "Each step has to add what a shuffle brings: v += __shfl_down_sync(0xffffffff, v, offset)."
 ONE_THREAD = (
-    "What the other threads load never reaches it: look at where each step reads, and where it stores."
+    "What the other threads load never reaches it: a variable without __shared__ is each thread's own. Have each "
+    "thread store to shared memory, and look at where each step reads, and where it stores."
 )
 ALL_BLOCKS = (
     "Does the index leave out the blocks before its own? It begins at blockIdx.x * blockDim.x + threadIdx.x."
@@ -237,6 +238,8 @@ def _of_more(counts: Array, block: int, blocks: int) -> str:
             f"{_many(more)} elements are added more than once, element {first} is added {counts[first]} times"
         )
     known = {blocks: ", as often as the grid has blocks", block: ", as often as a block has threads"}
+    if times[0] == 2 and span is not None:  # of two blocks, by accident
+        known = {}
     which = "all elements are" if span is None else _elements(span, block)
     return f"{which} added {times[0]} times{known.get(int(times[0]), '')}"
 

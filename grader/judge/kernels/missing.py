@@ -26,6 +26,10 @@ AXES = {"row": (1, 0), "column": (0, 1), "element": (0,)}
 
 LEFT = "what is left where a thread takes several at a time is taken one by one."
 GO_ON = "Make the grid larger, with cdiv(a, b), which rounds up, or let each thread go on by all threads at a time."
+TURNED = (
+    "Along the other side it has enough: where rows become columns, do blockIdx.x and blockIdx.y change places in the "
+    f"index of what is stored? If not: {GO_ON[0].lower()}{GO_ON[1:]}"
+)
 
 
 def told(missing: Mask, launch: Launch) -> str:
@@ -35,6 +39,8 @@ def told(missing: Mask, launch: Launch) -> str:
     threads = math.prod(launch.grid) * math.prod(launch.block)
     if span is not None and span.first == threads and _to_the_end(span):
         return f"They are all from flat index {span.first} on, and {_threads(launch)}. {GO_ON}"
+    if ends := _both_ends(flat):
+        return ends
     for unit, line in _lines(missing):
         whole = len(line) // VECTOR * VECTOR
         span = common(line)
@@ -43,6 +49,17 @@ def told(missing: Mask, launch: Launch) -> str:
         if span is not None:
             return _said(span, unit, launch)
     return ""
+
+
+def _both_ends(flat: Mask) -> str:
+    """Of elements at the beginning and at the end, as of those that have not all of their neighbours."""
+    there = np.flatnonzero(~flat)
+    if not len(there) or len(there) != there[-1] - there[0] + 1 or there[0] == 0 or flat[-1] == 0:
+        return ""
+    return (
+        f"They are the first {there[0]} and the last {len(flat) - 1 - there[-1]}: does a condition leave out those "
+        "that have not all of their neighbours? Put it on each neighbour that is read, and store every element."
+    )
 
 
 def _lines(missing: Mask) -> Iterator[tuple[str, Mask]]:
@@ -66,10 +83,15 @@ def _said(span: Span, unit: str, launch: Launch) -> str:
     if one and span.period == VECTOR:
         return f"They are {condition}: is component {COMPONENTS[span.first]} of a vector never set?"
     if span.first > 0 and span.end == span.period and TILES[0] <= span.period <= TILES[1]:
-        return (
-            f"They are {condition}: does a loop over the {span.period} {unit}s of a tile end after the first "
-            f"{span.first}?"
-        )
+        loop = f"does a loop over the {span.period} {unit}s of a tile end after the first {span.first}?"
+        for axis in AXES[unit]:
+            if launch.block[axis] == span.first:
+                side = "xyz"[axis]
+                return (
+                    f"They are {condition}: blocks have {span.first} threads along {side}, and begin {span.period} "
+                    f"apart. Is blockIdx.{side} to be multiplied by {span.first}? If not: {loop}"
+                )
+        return f"They are {condition}: {loop}"
     return f"They are {condition}: which thread writes them?"
 
 
@@ -82,13 +104,15 @@ def _why_from(span: Span, unit: str, launch: Launch) -> str:
     for axis in AXES[unit]:
         blocks, side = launch.grid[axis], launch.block[axis]
         if span.first == blocks * side:
-            return f", and {_threads(launch, axis)}. {GO_ON}"
+            enough = unit != "element" and span.size <= launch.grid[1 - axis] * launch.block[1 - axis]
+            return f", and {_threads(launch, axis)}. {TURNED if enough and blocks > 1 else GO_ON}"
         each = -(-span.size // blocks)
         for apart in (0, 1, blocks):
             if blocks > 1 and apart < each and span.first == (blocks - 1) * apart + each:
                 return _too_near(apart, each, unit, axis, blocks)
         if span.first == side:
-            return f", and a block has {side} threads. Let each of them go on by as many until the end."
+            before = f"or begin behind the blocks before its own, at blockIdx.{'xyz'[axis]} * {side}"
+            return f", and a block has {side} threads. Let each of them go on by as many until the end, {before}."
     rest = span.size - span.first
     if rest == span.size % VECTOR:
         tiles = "is a number of tiles rounded down? If not: " if rest == span.size % TILES[0] else ""

@@ -76,6 +76,14 @@ def test_what_lost_or_doubled_elements_have_in_common(counts: np.ndarray, said: 
     assert said in in_words(counts.astype(int), LAUNCHED)
 
 
+def test_what_two_blocks_add_twice_is_not_what_each_of_them_adds() -> None:
+    twice, two = 1 + ((PLACE >= 256) & (PLACE < 512)), Launch("k", (2, 1, 1), (256, 1, 1), 0, ())
+    assert in_words(twice, two) == "elements 256 to 511 are added 2 times."
+    assert (
+        in_words(np.full(1023, 2), two) == "all elements are added 2 times, as often as the grid has blocks."
+    )
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "size", "said"),
     [
