@@ -43,7 +43,7 @@ from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
-from grader.judge.kernels.large.coverage import RANGES, atomics, uncovered
+from grader.judge.kernels.large.coverage import COVER, RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Lost, NoRoom, Refused
@@ -177,7 +177,8 @@ def _records(
     except Refused as refused:
         reason = refused.reason
         if narrow := suspects.too_small(kernel.file.source):
-            reason = reason.replace(RANGES, narrow)
+            beyond_int = not _counted_by_an_int(topic, sampled, problem)
+            reason = reason.replace(RANGES, narrow).replace(COVER, narrow if beyond_int else COVER)
         if isinstance(refused, Lost) or _counted_by_an_int(topic, sampled, problem):
             said = f"Every case is right, but at {_where(topic, problem)}: {reason}"
             raise refused.saying(said) from None
@@ -305,8 +306,11 @@ class Look:
         goes on beyond its last one."""
         counts = {name: math.prod(array.shape) for name, array in self.arrays.items()}
         largest = max(counts, key=counts.__getitem__)
-        if finding.kind != "out_of_bounds" or finding.array is not None:
+        if finding.kind != "out_of_bounds":
             return finding
+        if finding.array is not None:
+            narrow = counts[largest] > MOST_OF_AN_INT and suspects.too_small(self.kernel.file.source)
+            return replaced(finding, remedy=narrow) if narrow else finding
         if counts[largest] <= MOST_OF_AN_INT:
             too_far = suspects.too_far(self.kernel.file.source)
             return replaced(finding, remedy=too_far) if too_far else finding

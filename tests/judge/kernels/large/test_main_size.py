@@ -206,6 +206,37 @@ def test_what_is_wrong_is_said_with_the_sizes(pool: DevicePool) -> None:
         main_size.look(prepare(file, pool.arch), topic, pool, seed=5)
 
 
+IN_INTS = """// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["{}"]
+// block = [256]
+// ///
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{{
+    {}
+        out[i] = in[i] + bias[i % N];
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "takes"),
+    [
+        ("SMS * 8", "for (int i = blockIdx.x * 256 + threadIdx.x; i < M * N; i += 256 * gridDim.x)"),
+        ("cdiv(M * N, 256)", "if (int i = blockIdx.x * 256 + threadIdx.x; i < M * N)"),
+    ],
+)
+def test_a_product_in_int_is_told_by_its_line(
+    grid: str, takes: str, pool: DevicePool, tmp_path: Path
+) -> None:
+    topic = kernel_topic("add_bias")
+    (tmp_path / "mine.cu").write_text(IN_INTS.format(grid, takes), "utf-8")
+    beyond = main_size.look(prepare(topic.parse(tmp_path / "mine.cu"), pool.arch), topic, pool, seed=5).beyond
+    assert beyond is not None
+    assert "Line 9: `M * N` is formed in int: `size_t(M) * N`" in beyond
+
+
 @pytest.mark.parametrize(
     ("found", "expected", "right"),
     [
