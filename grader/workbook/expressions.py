@@ -59,6 +59,16 @@ class ExpressionError(ValueError):
 
 
 @dataclass(frozen=True)
+class Compared:
+    """Two expressions that are compared, and whether the comparison is true of their values."""
+
+    left: Expression
+    right: Expression
+    text: str
+    holds: Callable[[Number, Number], bool]
+
+
+@dataclass(frozen=True)
 class Expression:
     """A parsed expression. Two are equal when their texts are."""
 
@@ -87,6 +97,19 @@ class Expression:
         if not comparisons:
             return None
         return Expression(ast.unparse(min(comparisons, key=lambda node: node.col_offset).left))
+
+    @cached_property
+    def comparisons(self) -> tuple[Compared, ...]:
+        """All that stand in it, in pairs."""
+        found = []
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Compare):
+                sides = [Expression(ast.unparse(side)) for side in (node.left, *node.comparators)]
+                found += [
+                    Compared(left, right, ast.unparse(node), _COMPARISONS[type(op)])
+                    for op, left, right in zip(node.ops, sides, sides[1:], strict=False)
+                ]
+        return tuple(found)
 
     def evaluate(self, values: Mapping[str, Number]) -> Number:
         """The value under `values`; a condition gives a bool. Raises ExpressionError."""

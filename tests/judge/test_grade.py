@@ -78,8 +78,9 @@ def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str
     failed.refusal = Refused("fail", "`out` is wrong")
     seen = Mismatch("out", [0, 7], 4.0, 3.0, allowed=0.0, wrong=1, elements=1023)
     failed.cases = [CaseResult({"M": 33, "N": 31}, 1, "fail", None, seen)]
+    failed.last = make({"M": 33, "N": 31}, "exact")
     runner = Runner("emulator", DEFAULT_ARCH)
-    explain(failed, CaseRunner(topic, CaseStore(topic), runner), make({"M": 33, "N": 31}, "exact"))
+    explain(failed, CaseRunner(topic, CaseStore(topic), runner))
     runner.close()
     assert failed.refusal.reason.startswith(begins)
     assert failed.refusal.reason.endswith(ends)

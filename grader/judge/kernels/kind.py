@@ -73,7 +73,10 @@ class Kernels(Kind[KernelFile]):
             values = begun(needed) if whole else needed
             try:
                 with store.ahead(tried), pool.judge() as runner:
-                    submission.try_cases(current, CaseRunner(self.topic, store, runner), tried)
+                    cases = CaseRunner(self.topic, store, runner)
+                    submission.try_cases(current, cases, tried)
+                    if whole:
+                        submission.try_beyond(current, cases, tried[-1].seed)
             except BaseException:
                 left.set()
                 raise
@@ -89,7 +92,7 @@ class Kernels(Kind[KernelFile]):
         if current.failed and pool.gpu is not None and not right:
             with pool.emulator() as runner:
                 cases = CaseRunner(self.topic, store, runner)
-                submission.explain(current, cases, tried[len(current.cases) - 1])
+                submission.explain(current, cases)
         if current.failed:
             submission.lint_signature(current, pool.arch)
         return current

@@ -36,6 +36,7 @@ from grader.judge.kernels import (
     signature_lint,
     small_case,
     source_tries,
+    thresholds,
 )
 from grader.judge.kernels.case_run import Outcome
 from grader.judge.kernels.case_runner import (
@@ -76,6 +77,7 @@ class KernelSubmission(Submission):
 
     file: KernelFile
     kernel: Kernel | None = None  # once it is compiled
+    last: Case | None = None  # that it was tried on
     resources: Resources | None = None  # at the sizes that were counted
     counted: tuple[
         tuple[Record, ...], ...
@@ -122,6 +124,7 @@ class KernelSubmission(Submission):
 
     def tried(self, runner: CaseRunner, case: Case, outcome: Outcome) -> None:
         """Take note of a case."""
+        self.last = case
         self.cases.append(case_result(case, outcome, runner, self.name))
         self.findings.extend(outcome.findings)
 
@@ -148,6 +151,15 @@ def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Cas
             current.printed = outcome.printed
         if outcome.refusal is not None:
             raise _explained(current, runner, case, outcome, outcome.refusal)
+
+
+def try_beyond(current: KernelSubmission, runner: CaseRunner, seed: int) -> None:
+    """Run cases of sizes from which on the kernel goes another way than in all of its topic's."""
+    for beyond in thresholds.found(current.compiled, runner.topic, runner.child.hello().limits):
+        try:
+            try_cases(current, runner, beyond.cases(seed))
+        except Refused as refused:
+            raise refused.saying(f"{refused.reason} {beyond.said}") from None
 
 
 def _explained(
@@ -487,9 +499,11 @@ def _at_larger_sizes(
     return grown if doubtful else found
 
 
-def explain(current: KernelSubmission, runner: CaseRunner, case: Case) -> None:
-    """Run a case that failed on a GPU on an emulator: a race that it finds there, with its line, tells a learner more
+def explain(current: KernelSubmission, runner: CaseRunner) -> None:
+    """Run the case that failed on a GPU on an emulator: a race that it finds there, with its line, tells a learner more
     than the wrong element does."""
+    case = current.last
+    assert case is not None, "one has failed"
     outcome = runner.outcome(current.compiled, case)
     seen = current.cases[-1].first_mismatch if current.cases else None
     if outcome.findings and outcome.refusal is not None:

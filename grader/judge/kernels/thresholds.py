@@ -1,0 +1,278 @@
+"""Sizes at which a kernel goes another way than in all cases of its topic: whole cases of such sizes are run.
+
+Ways part at conditions: the launch block's `when`, and comparisons in PTX, of what follows from sizes and the launch
+alone. Where a condition comes out alike in all cases of the topic, one size is made larger until it does not, and the
+problem just beyond is tried, of a size that leaves a rest behind vectors. Where a way is taken only for squares or
+powers of two, it is tried with multiples that are neither.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, product
+from typing import Any
+
+from grader.errors import WarpladderError
+from grader.judge.correctness.cases import Case, make
+from grader.judge.kernels.case_runner import work
+from grader.judge.kernels.compiled import Kernel
+from grader.judge.kernels.limits import Limits
+from grader.workbook import comparisons
+from grader.workbook.comparisons import HOLDS, Comparison, Given
+from grader.workbook.expressions import Compared, ExpressionError
+from grader.workbook.launches.plan import LaunchPlan, plan
+from grader.workbook.launches.spec import SM_COUNT, LaunchSpec
+from grader.workbook.reference import Problem
+from grader.workbook.topic import Topic
+
+_Sizes = tuple[tuple[str, float], ...]
+
+MOST = 1 << 25
+"""Of a problem that is tried, bytes, and operations of which FLOP take as long as one: less than a second's."""
+
+FLOP = 8
+
+MOST_CASES = 8
+"""Of a kernel that has more, those of the launch block, then the first ones, are tried."""
+
+BASES = 3
+"""Of the topic's cases, by work, each so-manieth is made larger: the rules are the same for all."""
+
+TOGETHER = 3
+"""Sizes that are multiples at a time."""
+
+REST = 15
+"""What is left behind vectors of 16, and so behind all that are narrower."""
+
+MULTIPLES = tuple(1 << power for power in range(6, 13))
+"""What paths for whole tiles ask sizes to be multiples of."""
+
+FACTORS = ((3, 5, 7, 9, 11), (1, 2, 3, 4, 5))
+"""By which sizes are multiples of it; the second ones where the first are too much."""
+
+DIMENSION = 16
+"""A size that is as large in the topic's main problem may be such a multiple; a filter's side may not."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A problem in which a kernel goes another way."""
+
+    problem: Problem
+    said: str  # where
+
+    def cases(self, seed: int) -> list[Case]:
+        """The problem with small integers, and with data from a secret seed."""
+        return [make(self.problem, "exact"), make(self.problem, "real", seed, secret=True)]
+
+
+@dataclass(frozen=True)
+class _Parting:
+    """A comparison, by the problem: its sides where they are known."""
+
+    sides: Callable[[Problem], tuple[float, float] | None]
+    holds: Callable[[Any, Any], bool]
+    place: str
+    of_launch: bool = False
+
+    def way(self, problem: Problem) -> bool | None:
+        """Which way is taken."""
+        sides = self.sides(problem)
+        return None if sides is None else self.holds(*sides)
+
+    def beyond(self, problem: Problem) -> bool | None:
+        """Whether the left side is not below the right one."""
+        sides = self.sides(problem)
+        return None if sides is None else sides[0] >= sides[1]
+
+
+def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
+    """Those of a kernel on a device of these limits."""
+    judged = sorted(topic.judge_cases, key=lambda problem: work(topic, problem), reverse=True)
+    problems: dict[_Sizes, Threshold] = {}
+    alike = set()  # conditions that compare the same: code has many
+    for parting in _partings(kernel, limits):
+        compared = (parting.of_launch, *map(parting.sides, judged))
+        if compared not in alike and len(problems) < MOST_CASES:
+            alike.add(compared)
+            find = _in_unequal_sizes if parting.of_launch else _beyond_all
+            for problem, words in find(topic, parting, judged):
+                said = f"There {parting.place} comes out {words}."
+                problems.setdefault(_sizes(problem), Threshold(problem, said))
+    if kernel.file.scratch:
+        problems |= {_sizes(each.problem): each for each in _longer(topic, judged)}
+    return list(problems.values())
+
+
+def _longer(topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
+    """Cases of one long side, beyond the main size or as long as is not too much: what blocks leave in scratch arrays
+    is looked at nowhere else at such sizes."""
+    dimensions = _dimensions(topic)
+    thin = [problem for problem in judged if min(problem[name] for name in dimensions) > 1]
+    for name in dimensions if thin else ():
+        size = int(topic.sizes_main[name]) | REST
+        while not _affordable(topic, {**thin[-1], name: size}):
+            size = size // 2 | REST
+        if size > max(problem[name] for problem in judged):
+            said = "There more is left in scratch arrays than in smaller cases."
+            yield Threshold({**thin[-1], name: size}, said)
+
+
+def _beyond_all(topic: Topic, parting: _Parting, judged: Sequence[Problem]) -> Iterator[tuple[Problem, str]]:
+    """One of the cases with a larger size, the one with most work for which that is not too much, where a condition
+    comes out as in none of them."""
+    ways = {way for problem in judged if (way := parting.way(problem)) is not None}
+    if len(ways) == 1:
+        (usual,) = ways
+        larger = (
+            _enlarged(topic, parting, base, name, usual)
+            for base in judged[::BASES]
+            for name in _names(topic)
+            if parting.sides({**base, name: 2 * base[name] + 1}) != parting.sides(base)
+        )
+        problem = next(filter(None, larger), None)
+        if problem is not None:
+            yield problem, "otherwise than in every smaller case"
+
+
+def _in_unequal_sizes(
+    topic: Topic, parting: _Parting, judged: Sequence[Problem]
+) -> Iterator[tuple[Problem, str]]:
+    """Likewise with sizes that are multiples, where a launch takes place, or does not, as it does in cases of equal
+    sizes alone, or at the main size."""
+    general = sorted(
+        (problem for problem in judged if _general(topic, problem)),
+        key=lambda problem: -len({*problem.values()}),
+    )
+    wanted = {parting.way(problem) for problem in (*judged, topic.sizes_main)} - {*map(parting.way, general)}
+    for way in wanted - {None}:
+        problem = next(_multiples(topic, parting, general[::BASES], way), None)
+        if problem is not None:
+            yield problem, "as it does elsewhere for squares and powers of two alone"
+
+
+def _sizes(problem: Problem) -> _Sizes:
+    return tuple(problem.items())
+
+
+def _names(topic: Topic) -> list[str]:
+    return [item.name for item in topic.signature.sizes]
+
+
+def _dimensions(topic: Topic) -> list[str]:
+    return [name for name in _names(topic) if topic.sizes_main[name] >= DIMENSION]
+
+
+def _general(topic: Topic, problem: Problem) -> bool:
+    """Whether no two dimensions are alike, and none is a power of two but for 2, 4 and 8."""
+    sizes = [int(problem[name]) for name in _dimensions(topic)]
+    powers = [size for size in sizes if size & (size - 1) == 0]
+    return len(set(sizes)) == len(sizes) and {*powers} <= {2, 4, 8}
+
+
+def _affordable(topic: Topic, problem: Problem, times: int = 1) -> bool:
+    cost = topic.reference.min_flop(problem) // FLOP + topic.reference.min_bytes(problem)
+    return cost <= times * MOST
+
+
+def _multiples(
+    topic: Topic, parting: _Parting, bases: Sequence[Problem], way: bool | None
+) -> Iterator[Problem]:
+    """Cases whose sizes are, some of them, multiples of one number, where a way is taken."""
+    names = _dimensions(topic)
+    some = [
+        chosen for count in range(1, min(len(names), TOGETHER) + 1) for chosen in combinations(names, count)
+    ]
+    for base, chosen, unit, factors in product(bases, some, MULTIPLES, FACTORS):
+        problem = {**base, **{name: factor * unit for name, factor in zip(chosen, factors, strict=False)}}
+        if _affordable(topic, problem) and parting.way(problem) is way:
+            yield problem
+
+
+def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: bool) -> Problem | None:
+    """`base` with a larger `size`, where another way is taken than the `usual` one."""
+
+    def at(value: int) -> Problem:
+        return {**base, size: value}
+
+    for seen in (parting.way, parting.beyond):  # where a size is to be a number, ways part there alone
+        low = high = int(base[size])
+        before = seen(base)
+        while seen(at(high)) == before and high <= topic.sizes_main[size] and _affordable(topic, at(high), 2):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if seen(at(middle)) == before else (low, middle)
+        for value in (high | REST, high + 1 | 1, high):
+            if parting.way(at(value)) is (not usual) and _affordable(topic, at(value)):
+                return at(value)
+    return None
+
+
+def _partings(kernel: Kernel, limits: Limits) -> Iterator[_Parting]:
+    """Of the launch block, then of the code that it launches."""
+    launches = _Launches(kernel, limits["multiprocessor_count"])
+    for launch in kernel.file.launches:
+        for each in launch.when.comparisons if launch.when else ():
+            place = f"`{each.text}` in line {launch.line_of('when')}"
+            yield _Parting(partial(launches.sides, each), each.holds, place)
+        if launch.when:
+            place = f"`{launch.when.text}` in line {launch.line_of('when')}"
+            yield _Parting(partial(launches.taken, launch), operator.eq, place, of_launch=True)
+    for launch in kernel.file.launches:
+        for comparison in comparisons.of(kernel.build.ptx, kernel.build.lowered[launch.kernel]):
+            place = f"a comparison in line {comparison.line}" if comparison.line else "a comparison"
+            sides = partial(launches.sides_in_code, launch, comparison)
+            yield _Parting(sides, HOLDS[comparison.test], place)
+
+
+class _Launches:
+    """A kernel's launches, by the problem."""
+
+    def __init__(self, kernel: Kernel, sms: int) -> None:
+        self._kernel, self._sms = kernel, sms
+        self._plans: dict[_Sizes, LaunchPlan | None] = {}
+
+    def sides(self, compared: Compared, problem: Problem) -> tuple[float, float] | None:
+        """What the launch block compares."""
+        values = {**self._kernel.constants, **self._sizes(problem), SM_COUNT: self._sms}
+        try:
+            return compared.left.evaluate(values), compared.right.evaluate(values)
+        except ExpressionError:
+            return None
+
+    def taken(self, launch: LaunchSpec, problem: Problem) -> tuple[float, float] | None:
+        """Whether a launch takes place, beside True."""
+        values = {**self._kernel.constants, **self._sizes(problem), SM_COUNT: self._sms}
+        try:
+            return launch.when is None or bool(launch.when.evaluate(values)), True
+        except ExpressionError:
+            return None
+
+    def sides_in_code(
+        self, launch: LaunchSpec, comparison: Comparison, problem: Problem
+    ) -> tuple[float, float] | None:
+        """What a kernel compares where it is launched for the problem."""
+        planned = self._plan(problem)
+        given = next((each for each in planned.launches if each.spec is launch), None) if planned else None
+        if given is None:
+            return None
+        sizes = self._sizes(problem)
+        arguments = [sizes.get(each) if isinstance(each, str) else each for each in given.args]
+        whole = [each if isinstance(each, int) else None for each in arguments]
+        return comparison.sides(Given(whole, given.grid, given.block))
+
+    def _sizes(self, problem: Problem) -> dict[str, float]:
+        return self._kernel.file.signature.with_derived(problem)
+
+    def _plan(self, problem: Problem) -> LaunchPlan | None:
+        key = _sizes(problem)
+        if key not in self._plans:
+            try:
+                self._plans[key] = plan(self._kernel.file, problem, self._kernel.constants, self._sms)
+            except WarpladderError:
+                self._plans[key] = None
+        return self._plans[key]

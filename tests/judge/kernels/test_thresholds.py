@@ -1,0 +1,71 @@
+"""Sizes from which on a kernel goes another way than in its topic's cases."""
+
+from pathlib import Path
+
+import pytest
+
+from grader.judge.kernels import thresholds
+from grader.judge.kernels.compiled import prepare
+from grader.workbook import topics
+from grader.workbook.reference import Problem
+
+LIMITS = {"multiprocessor_count": 132}
+HEAD = """// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// {when}
+// grid = ["cdiv(N, 256)"]
+// block = [256]
+// ///
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) c[i] = {value};
+}}
+"""
+
+
+def found(tmp_path: Path, value: str, when: str = "") -> list[tuple[Problem, str]]:
+    topic = topics.load("vector_add")
+    file = tmp_path / "mine.cu"
+    file.write_text(HEAD.format(when=when, value=value))
+    kernel = prepare(topic.parse(file), "sm_90a")
+    return [(dict(each.problem), each.said) for each in thresholds.found(kernel, topic, LIMITS)]
+
+
+@pytest.mark.parametrize(
+    ("value", "beyond"),
+    [
+        ("N > 2000000 ? 0.0f : a[i] + b[i]", 2000015),
+        ("N / 4 > 500000 ? 0.0f : a[i] + b[i]", 2000015),
+        ("gridDim.x >= 8000 ? 0.0f : a[i] + b[i]", 2047759),
+        ("N == 1234567 ? 0.0f : a[i] + b[i]", 1234567),
+    ],
+)
+def test_a_comparison_of_a_size_is_passed_with_a_rest(tmp_path: Path, value: str, beyond: int) -> None:
+    ((problem, said),) = found(tmp_path, value)
+    assert problem == {"N": beyond}
+    assert "in line 11" in said
+
+
+def test_a_when_is_told_by_its_line(tmp_path: Path) -> None:
+    ((problem, said),) = found(tmp_path, "a[i] + b[i]", 'when = "N < 2500000"')
+    assert problem == {"N": 2500015}
+    assert "`N < 2500000` in line 4" in said
+
+
+@pytest.mark.parametrize(
+    "value", ["N > 1000 ? b[i] + a[i] : a[i] + b[i]", "N > 100000000 ? 0.0f : a[i] + b[i]"]
+)
+def test_what_a_case_passes_or_is_too_much_work_is_not_tried(tmp_path: Path, value: str) -> None:
+    assert found(tmp_path, value) == []
+
+
+@pytest.mark.parametrize(("when", "beside"), [("N % 1024 == 0", "N % 1024 != 0")])
+def test_a_launch_of_whole_tiles_is_tried_with_an_odd_number_of_them(
+    tmp_path: Path, when: str, beside: str
+) -> None:
+    both = f'when = "{when}"\n// grid = ["N // 256"]\n// block = [256]\n// [[launch]]\n// kernel = "vector_add"\n'
+    ((problem, said),) = found(tmp_path, "a[i] + b[i]", f'{both}// when = "{beside}"')
+    assert problem == {"N": 3072}
+    assert f"`{when}` in line 4" in said

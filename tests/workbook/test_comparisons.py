@@ -1,0 +1,53 @@
+"""What PTX compares, as far as it follows from a kernel's parameters and its launch."""
+
+import re
+
+import pytest
+
+from grader.emulator.nvrtc.compilation import build
+from grader.workbook import comparisons
+from grader.workbook.comparisons import Given
+
+GIVEN = Given([None, 700, 30], (6, 5, 1), (128, 1, 1))
+
+
+def sides(condition: str) -> list[tuple[int, int]]:
+    """What is known of the comparisons of a condition in line 2, by a launch as GIVEN."""
+    source = f"""extern "C" __global__ void k(float* out, int N, int M) {{
+        if ({condition}) out[threadIdx.x] = 1.0f; }}"""
+    found = comparisons.of(build(source).ptx, "k")
+    assert {item.line for item in found} <= {0, 2}
+    return [known for item in found if (known := item.sides(GIVEN)) is not None]
+
+
+@pytest.mark.parametrize(
+    ("condition", "known"),
+    [
+        ("N > 2000", (700, 2000)),
+        ("N / 4 + M > 1000", (205, 1000)),
+        ("N / 3 > M * M", (233, 900)),
+        ("N * M > 100000", (21000, 100000)),
+        ("(N + 31) / 32 > M", (22, 30)),
+        ("gridDim.x * blockDim.x < N", (768, 700)),
+        ("(long long)N * M == 123456789012", (21000, 123456789012)),
+    ],
+)
+def test_what_follows_from_sizes_and_the_launch_is_known(condition: str, known: tuple[int, int]) -> None:
+    pairs = {*sides(condition)}
+    assert known in pairs or (known[0], known[1] + 1) in pairs  # a >= b + 1 in place of a > b
+
+
+@pytest.mark.parametrize("condition", ["threadIdx.x < N", "out[0] > N", "out[N] > 1.0f", "blockIdx.x == 0"])
+def test_what_threads_do_not_share_is_not(condition: str) -> None:
+    assert sides(condition) == []
+
+
+def test_a_counter_of_a_loop_is_not() -> None:
+    source = """extern "C" __global__ void k(float* out, int N, int M) {
+        for (int i = M; i < N; ++i) out[i] += 1.0f; }"""
+    compared = [
+        {item.left, item.right} for item in comparisons.of(build(source).ptx, "k") if item.sides(GIVEN)
+    ]
+    counters = set(re.findall(r"add\.s32\s+(%r\d+), \1, 4;", build(source).ptx))
+    assert counters
+    assert not [each for each in compared if each & counters]
