@@ -17,6 +17,9 @@ Read = Callable[[str, Places], Exact]
 RADIUS = 8
 """How far the stencil reaches to either side."""
 
+STRETCH = 4 * RADIUS
+"""Elements in a row that are of one kind: windows of the middle ones have no others."""
+
 
 def make_inputs(
     problem: Mapping[str, int], rng: np.random.Generator, kind: Literal["exact", "real"]
@@ -33,11 +36,15 @@ def make_inputs(
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", one element in 100 NaN, an infinity or a subnormal: each shows in the sums that it belongs to, and in
-    no other."""
+    no other. One stretch has sizes from 2^-100 to 2^100, and one has subnormals alone, whose sums are exact."""
     inputs = make_inputs(problem, rng, "real")
+    values = inputs["in"]
     kinds = np.array([np.nan, np.inf, -np.inf, np.finfo(np.float32).smallest_subnormal], np.float32)
     chosen = rng.random(problem["N"]) < 1 / 100
-    inputs["in"][chosen] = rng.choice(kinds, int(chosen.sum()))
+    values[chosen] = rng.choice(kinds, int(chosen.sum()))
+    _stretch(values, rng)[:] *= np.exp2(rng.integers(-100, 101, STRETCH))[: len(values)]
+    subnormals = rng.integers(1, 1000, STRETCH) * np.finfo(np.float32).smallest_subnormal
+    _stretch(values, rng)[:] = subnormals[: len(values)]
     return inputs
 
 
@@ -95,6 +102,12 @@ def _over_columns(windows: Exact) -> Exact:
     """The sum over each window, a column each."""
     sums: Exact = windows.sum(axis=0)
     return sums
+
+
+def _stretch(values: Array, rng: np.random.Generator) -> Array:
+    """STRETCH elements in a row, or all if there are fewer."""
+    start = rng.integers(max(1, len(values) - STRETCH + 1))
+    return values[start : start + STRETCH]
 
 
 def _integers(count: int, rng: np.random.Generator) -> Array:
