@@ -33,11 +33,14 @@ def make_inputs(
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in one row of A in eight, and in one column of B in eight.
 
-    IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well.
+    IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well. One
+    row of A and one column of B are so small that their products are subnormals, whose sum is exact.
     """
     inputs = make_inputs(problem, rng, "real")
-    for lines in (inputs["A"], inputs["B"].T):
-        for line in rng.permutation(len(lines))[: max(1, len(lines) // 8)]:
+    for lines, unit in ((inputs["A"], 2.0**-75), (inputs["B"].T, 2.0**-74)):
+        order = rng.permutation(len(lines))
+        lines[order[-1]] = unit * _integers((lines.shape[1],), rng)
+        for line in order[: max(1, len(lines) // 8)]:
             lines[line, rng.integers(lines.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
     return inputs
 
@@ -83,7 +86,7 @@ def min_bytes(problem: Mapping[str, int]) -> int:
     return 4 * (m * k + k * n + m * n)
 
 
-def _integers(shape: tuple[int, int], rng: np.random.Generator) -> Array:
+def _integers(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     sizes = rng.integers(1, 9, shape, dtype=np.int8)
     signs = 2 * rng.integers(0, 2, shape, dtype=np.int8) - 1
     return (sizes * signs).astype(np.float32)

@@ -35,11 +35,15 @@ def make_inputs(
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in one row of A in eight, and in one column of B in eight.
 
-    IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well.
+    IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well. One
+    row of A and one column of B are subnormals.
     """
     inputs = make_inputs(problem, rng, "real")
     for lines in (inputs["A"], inputs["B"].T):
-        for line in rng.permutation(len(lines))[: max(1, len(lines) // 8)]:
+        order = rng.permutation(len(lines))
+        subnormals = rng.integers(1, 1024, lines.shape[1]) * np.finfo(np.float16).smallest_subnormal
+        lines[order[-1]] = subnormals
+        for line in order[: max(1, len(lines) // 8)]:
             lines[line, rng.integers(lines.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
     return inputs
 
