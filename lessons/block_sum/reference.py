@@ -29,6 +29,22 @@ def make_inputs(
     return {"in": rng.standard_normal(n, dtype=np.float32) + np.float32(1)}
 
 
+def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
+    """By the remainder of N by 3: sizes from 2^-100 to 2^100; as "real", with NaN, an infinity, or infinities of both
+    signs among them, whose sum is what IEEE 754 says; or subnormals and zeros alone, whose sum is exact."""
+    inputs = make_inputs(problem, rng, "real")
+    values = inputs["in"]
+    if problem["N"] % 3 == 0:
+        values *= np.exp2(rng.integers(-100, 101, len(values), dtype=np.int8), dtype=np.float32)
+    elif problem["N"] % 3 == 1:
+        kinds = ([np.nan], [np.inf], [-np.inf], [np.inf, -np.inf])
+        chosen = kinds[problem["N"] % 4][: len(values)]
+        values[rng.choice(len(values), len(chosen), replace=False)] = chosen
+    else:
+        values[:] = rng.integers(-8, 9, len(values)) * np.finfo(np.float32).smallest_subnormal
+    return inputs
+
+
 def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
     """out (1), float64."""
     return {"out": np.array([inputs["in"].sum(dtype=np.float64)])}
@@ -51,7 +67,9 @@ def transformed_bounds(
 
     The rounding errors of N additions in a row are some √N / 3 roundings of the sum; this is six times as many.
     """
-    yield "one addition after the other", 4.0 * problem["N"], magnitude(inputs, problem)
+    sums = magnitude(inputs, problem)
+    if np.isfinite(sums["out"]).all():
+        yield "one addition after the other", 4.0 * problem["N"], sums
 
 
 def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

@@ -29,15 +29,18 @@ def make_inputs(
 
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
-    """As "real", with NaN, an infinity, or infinities of both signs among them: the sum is what IEEE 754 says. Of an
-    even count all are subnormals or zero, whose sum is exact."""
-    if problem["N"] % 2 == 0:
-        multiples = rng.integers(-8, 9, problem["N"])
-        return {"in": (multiples * np.finfo(np.float32).smallest_subnormal).astype(np.float32)}
+    """By the remainder of N by 3: sizes from 2^-100 to 2^100; as "real", with NaN, an infinity, or infinities of both
+    signs among them, whose sum is what IEEE 754 says; or subnormals and zeros alone, whose sum is exact."""
     inputs = make_inputs(problem, rng, "real")
-    kinds = ([np.nan], [np.inf], [-np.inf], [np.inf, -np.inf])
-    chosen = kinds[rng.integers(len(kinds))][: problem["N"]]
-    inputs["in"][rng.choice(problem["N"], len(chosen), replace=False)] = chosen
+    values = inputs["in"]
+    if problem["N"] % 3 == 0:
+        values *= np.exp2(rng.integers(-100, 101, len(values), dtype=np.int8), dtype=np.float32)
+    elif problem["N"] % 3 == 1:
+        kinds = ([np.nan], [np.inf], [-np.inf], [np.inf, -np.inf])
+        chosen = kinds[problem["N"] % 4][: len(values)]
+        values[rng.choice(len(values), len(chosen), replace=False)] = chosen
+    else:
+        values[:] = rng.integers(-8, 9, len(values)) * np.finfo(np.float32).smallest_subnormal
     return inputs
 
 

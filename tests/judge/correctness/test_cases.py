@@ -46,7 +46,7 @@ def test_the_largest_sizes_come_with_special_values_as_well() -> None:
         assert not data.compare("C", np.nan_to_num(right)).right
 
 
-@pytest.mark.parametrize("name", ["reduce", "reduce2d"])
+@pytest.mark.parametrize("name", ["block_sum", "reduce", "reduce2d"])
 def test_special_cases_of_sums_have_what_is_not_finite_and_subnormals(name: str) -> None:
     topic = topics.load(name)
     cases_of = [case for case in cases.public(topic) if case.kind == "special"]
