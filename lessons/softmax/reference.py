@@ -13,6 +13,10 @@ Exact = NDArray[np.float64]
 Places = NDArray[np.int64]
 Read = Callable[[str, Places], Exact]
 
+LARGE = (4.5, 8.0)
+"""Powers of ten that logits may be away from 0: exponents as powers of two are rounded by less than 16 there, which
+numerator and sum have in common."""
+
 STEP = 128
 """exp(-STEP), 2.6e-56, is zero in float32, also as a subnormal."""
 
@@ -43,11 +47,19 @@ def make_inputs(
 
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
-    """As "real", with a NaN in one row in eight, which passes into the whole row."""
+    """As "real", with a NaN in one row in eight, which passes into the whole row. Of the others, some lie LARGE away
+    from 0, in some all logits are the same, and in some they rise all along the row."""
     inputs = make_inputs(problem, rng, "real")
     matrix = inputs["in"]
-    for row in rng.permutation(len(matrix))[: max(1, len(matrix) // 8)]:
-        matrix[row, rng.integers(matrix.shape[1])] = np.nan
+    rows, columns = matrix.shape
+    order = rng.permutation(rows)
+    count = max(1, rows // 8)
+    for row in order[count : 3 * count]:
+        matrix[row] += rng.choice([-1, 1]) * 10 ** rng.uniform(*LARGE)
+    matrix[order[2 * count : 3 * count]] = matrix[order[2 * count : 3 * count], :1]
+    matrix[order[3 * count : 4 * count]] += np.linspace(-50, 50, columns, dtype=np.float32)
+    for row in order[:count]:
+        matrix[row, rng.integers(columns)] = np.nan
     return inputs
 
 
