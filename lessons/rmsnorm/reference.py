@@ -61,9 +61,14 @@ def make_inputs(
 
 def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in x or the residual in one row in eight. A NaN, and two infinities that
-    cancel, make NaN of the whole row of y; an infinity makes NaN of itself and 0 of all others."""
+    cancel, make NaN of the whole row of y; an infinity makes NaN of itself and 0 of all others. gamma goes from 1e-20
+    to 1e20, and rows from 1e-12 to 1e12: sums of squares are finite as floats."""
     inputs = make_inputs(problem, rng, "real")
     rows, columns = inputs["x"].shape
+    size = 10.0 ** rng.uniform(-9, 9, (rows, 1))
+    by = {"x": size, "residual": size, "gamma": 10.0 ** rng.uniform(-20, 20, columns)}
+    for name, factors in by.items():
+        inputs[name] = (inputs[name] * factors).astype(ml_dtypes.bfloat16)
     for row in rng.permutation(rows)[: max(1, rows // 8)]:
         inputs[rng.choice(["x", "residual"])][row, rng.integers(columns)] = rng.choice(
             [np.nan, np.inf, -np.inf]
