@@ -46,7 +46,7 @@ def make_inputs(
     or at the end of the row. Sums, mean and squares are exact; gamma is ±4 or ±8, and beta too small to cancel.
     "real": normally distributed, one in 64 elements five times as far from the mean. Of eight rows, one deviates by
     1/1000, so that eps counts, and one has a mean 256 times its standard deviation, up to 10⁴, if it is not too long.
-    One in 16 is constant.
+    One in 16 is constant. The last one drifts: pieces of it have other means.
     """
     m, n = int(problem["M"]), int(problem["N"])
     if kind == "exact":
@@ -62,11 +62,21 @@ def make_inputs(
 
 
 def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
-    """As "real", with a NaN or an infinity in one row in eight, which makes NaN of the whole row."""
+    """As "real", with a NaN or an infinity in one row in eight, which makes NaN of the whole row. One in eight may be
+    as large as halves are, and gamma and beta as small. Their products with (x - mean) / deviation, which may be
+    rounded to half precision, stay what it holds."""
     inputs = make_inputs(problem, rng, "real")
     x = inputs["x"]
-    for row in rng.permutation(len(x))[: max(1, len(x) // 8)]:
-        x[row, rng.integers(x.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
+    rows, columns = x.shape
+    for name, most in (("gamma", 2), ("beta", 10)):
+        inputs[name] = (inputs[name] * np.exp2(rng.uniform(-20, most, columns))).astype(np.float16)
+    order = rng.permutation(rows)
+    count = max(1, rows // 8)
+    for row in order[count : 2 * count]:
+        values = 10.0 ** rng.uniform(-3, 4) * rng.standard_normal(columns)
+        x[row] = values.clip(-LARGEST_HALF, LARGEST_HALF)
+    for row in order[:count]:
+        x[row, rng.integers(columns)] = rng.choice([np.nan, np.inf, -np.inf])
     return inputs
 
 
@@ -651,6 +661,8 @@ def _normal(shape: tuple[int, int], rng: np.random.Generator) -> Exact:
     deviation = np.exp(rng.standard_normal(rows))
     mean = 2.0 * deviation * rng.standard_normal(rows)
     fate = rng.integers(0 if columns <= LONG else 5, 16, rows)
+    fate[-1] = 5
+    values[-1] += np.linspace(-3.0, 3.0, columns)
     mean = np.where(fate < 2, rng.choice([-1.0, 1.0], rows) * 10.0 ** rng.uniform(2.0, 4.0, rows), mean)
     deviation = np.where(fate < 2, np.abs(mean) * FAR, deviation)
     deviation = np.where(fate == 4, 0.0, np.where(fate > 13, 1e-3, deviation))
