@@ -67,9 +67,13 @@ def make_inputs(
 
 def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN in x or dy in one row in eight. It makes NaN of the row of dx, of an element of dgamma and,
-    if it is one of dy, of one of dbeta."""
+    if it is one of dy, of one of dbeta. Rows of dy go from 1e-2 to 1e2, and gamma from 1/8 to 8: their products are
+    halves of full precision, as which the bound lets them be formed."""
     inputs = make_inputs(problem, rng, "real")
     rows, columns = inputs["x"].shape
+    by = {"dy": 10.0 ** rng.uniform(-2, 2, (rows, 1)), "gamma": np.exp2(rng.uniform(-3, 3, columns))}
+    for name, factors in by.items():
+        inputs[name] = (inputs[name] * factors).astype(np.float16)
     for row in rng.permutation(rows)[: max(1, rows // 8)]:
         inputs[rng.choice(["x", "dy"])][row, rng.integers(columns)] = np.nan
     return inputs
