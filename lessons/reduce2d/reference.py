@@ -30,9 +30,11 @@ def make_inputs(
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in one row in eight, which passes into the sums of its row and its column,
-    and with one row of subnormals, whose sum is exact."""
+    and with one row of subnormals, whose sum is exact. Of one row in eight, elements go from 2^-100 to 2^100."""
     inputs = make_inputs(problem, rng, "real")
     matrix = inputs["in"]
+    for row in rng.permutation(len(matrix))[: len(matrix) // 8]:
+        matrix[row] *= np.exp2(rng.integers(-100, 101, matrix.shape[1]))
     multiples = rng.integers(1, 1000, matrix.shape[1])
     matrix[rng.integers(len(matrix))] = multiples * np.finfo(np.float32).smallest_subnormal
     for row in rng.permutation(len(matrix))[: max(1, len(matrix) // 8)]:
