@@ -28,9 +28,11 @@ def make_inputs(
 
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
-    """As "real", one element in 32 NaN, an infinity, −0 or a subnormal: the sum is what IEEE 754 says."""
+    """As "real", one element in 32 NaN, infinite, −0, a subnormal or a largest number: the sum is that of IEEE 754."""
     inputs = make_inputs(problem, rng, "real")
-    kinds = np.array([np.nan, np.inf, -np.inf, -0.0, np.finfo(np.float32).smallest_subnormal], np.float32)
+    float32 = np.finfo(np.float32)
+    ends = float32.smallest_subnormal, float32.min, float32.max
+    kinds = np.array([np.nan, np.inf, -np.inf, -0.0, *ends], np.float32)
     for values in inputs.values():
         chosen = rng.random(len(values)) < 1 / 32
         values[chosen] = rng.choice(kinds, int(chosen.sum()))
