@@ -277,7 +277,7 @@ def _errors(actual: Array, expected: Array, limit: Array | None, spreads: bool) 
             equal |= ~np.isfinite(limit) & (np.isfinite(expected) | ~np.isfinite(actual))
         equal |= _overflown(actual, expected, limit)
         error = np.abs(actual.astype(np.float64) - expected)
-        wrong = ~((error <= limit) | equal)
+        wrong = ~((error <= limit) & np.isfinite(error) | equal)  # an infinite error is none of rounding
         # A wrong infinity or NaN gives no finite ratio; an equal one is no error at all.
         ratios = np.where(equal, 0.0, error / limit)
         worst = float(ratios.max(initial=0.0))

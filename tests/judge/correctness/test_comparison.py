@@ -218,7 +218,7 @@ def plainly(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray | None
             error = np.abs(actual.astype(np.float64) - expected)
             worst = float(np.where(right, 0.0, error / allowed).max())
             worst = np.inf if np.isnan(worst) else worst
-            right |= error <= allowed
+            right |= (error <= allowed) & np.isfinite(error)
     if right.all():
         return None, worst
     first = int(np.argmin(right))
@@ -226,6 +226,11 @@ def plainly(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray | None
     shown = (comparison.number(rounded.flat[first]), comparison.number(actual.flat[first]))
     told = (index, *shown, int(np.count_nonzero(~right)))
     return told, worst if allowed is not None and np.isfinite(worst) else None
+
+
+def test_a_finite_number_is_no_infinity_however_wide_the_bound() -> None:
+    actual, expected = np.array([3.0], np.float32), np.array([np.inf])
+    assert not compare("C", actual, expected, allowed=expected).right
 
 
 @pytest.mark.parametrize("seed", range(200))
