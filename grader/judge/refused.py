@@ -27,6 +27,14 @@ class Refused(Exception):
         return self.with_traceback(None)
 
 
+class OfLaterCall(Refused):
+    """It is right when it is called first: what is tried by one call mends nothing."""
+
+
+class GridEnds(Refused):
+    """A grid with more blocks along an axis than a device takes."""
+
+
 class Lost(Refused):
     """A process of the judge's has ended, or not answered: that says nothing about the submission."""
 

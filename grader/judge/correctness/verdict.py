@@ -18,7 +18,7 @@ from grader.findings.remedies import ALIGN, REACH_BARRIERS, TRAPS
 from grader.judge.child.protocol import Failure, Record
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage
-from grader.judge.refused import Lost, NoRoom, Refused
+from grader.judge.refused import Lost, NoRoom, OfLaterCall, Refused
 from grader.results import FindingResult, Mismatch
 from grader.workbook import units
 from grader.workbook.reference import Problem
@@ -211,9 +211,9 @@ def of_order(refused: Refused, order: Order) -> Refused:
     )
 
 
-def of_later_call(refused: Refused) -> Refused:
+def of_later_call(refused: Refused) -> OfLaterCall:
     """What a kernel that is right when it is called first does when it is called again."""
-    return Refused(
+    return OfLaterCall(
         refused.verdict,
         "It is right once only: a later call finds in a `__device__` variable what earlier ones have left there. "
         f"Have the last block put back what all calls begin with. Later: {refused.reason}",

@@ -12,7 +12,7 @@ from grader.analysis.occupancy import occupancy
 from grader.emulator.machine import clusters
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Launch
-from grader.judge.refused import Refused
+from grader.judge.refused import GridEnds, Refused
 from grader.workbook import compiler
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.launches.spec import LaunchSpec
@@ -30,11 +30,12 @@ class Impossible:
     key: str  # of the launch block
     what: str
     remedy: str
+    kind: type[Refused] = Refused
 
     def refused(self, file: Path, launch: LaunchSpec) -> Refused:
         """The same as a verdict that names the line of the launch block."""
         place = f"{file.name}:{launch.line_of(self.key)}"
-        return Refused("error", f"The kernel cannot be launched: {self.what} ({place}). {self.remedy}")
+        return self.kind("error", f"The kernel cannot be launched: {self.what} ({place}). {self.remedy}")
 
 
 def by_architecture(file: KernelFile, arch: str) -> Refused | None:
@@ -88,6 +89,7 @@ def by_limits(
                 "`grid` counts blocks: let each of them do more, such as several rows in a loop."
                 if axis == "x"
                 else "Put the longer side of the grid in x, or let each block do more.",
+                GridEnds,
             )
     return (
         _of_cluster(launch)

@@ -48,7 +48,7 @@ from grader.judge.kernels.case_runner import (
 )
 from grader.judge.kernels.compiled import Kernel, Planned, prepare
 from grader.judge.kernels.counting import Resources
-from grader.judge.refused import Refused
+from grader.judge.refused import OfLaterCall, Refused
 from grader.judge.submission import Submission, check_claims
 from grader.results import FindingResult, LineCost, Mismatch
 from grader.workbook import cuda_source, suspects, units
@@ -167,6 +167,8 @@ def _explained(
 ) -> Refused:
     """Says what mends the launch, or shows wrong values in a case that can be read. Of what explains the values of the
     case that failed, only that is said which explains those of the small one as well."""
+    if isinstance(refusal, OfLaterCall):
+        return refusal
     runner = replace(runner, most=EXPLAINING)
     seen = refusal.reason.replace(f" {WHICH_THREAD}", "")
     races = any(finding.kind == "race" for finding in outcome.findings)

