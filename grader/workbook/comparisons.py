@@ -14,8 +14,8 @@ _LINE = re.compile(
 )
 _PARAMETER = re.compile(r"\[\w+_param_(\d+)\]")
 _SHAPE = re.compile(r"%(nctaid|ntid)\.([xyz])")
-_DEEPEST = 40
-"""How far a value is followed through instructions; more is no comparison that anybody has written."""
+MOST = 200
+"""Values through which a comparison is followed; what is made of more, nobody has written."""
 
 _TWO: Mapping[str, Callable[[int, int], int]] = {
     "add": operator.add,
@@ -55,14 +55,20 @@ class Comparison:
 
     def sides(self, given: Given) -> tuple[int, int] | None:
         """What is compared; None where that is not known."""
-        left, right = (self._value(item, given, 0) for item in (self.left, self.right))
+        known: dict[str, int | None] = {}  # registers
+        left, right = (self._value(item, given, known) for item in (self.left, self.right))
         return None if left is None or right is None else (left, right)
 
     def holds(self, left: int, right: int) -> bool:
         """Whether it is true of these."""
         return HOLDS[self.test](left, right)
 
-    def _value(self, operand: str, given: Given, depth: int) -> int | None:
+    def _value(self, operand: str, given: Given, known: dict[str, int | None]) -> int | None:
+        if operand not in known:
+            known[operand] = None if len(known) > MOST else self._found(operand, given, known)
+        return known[operand]
+
+    def _found(self, operand: str, given: Given, known: dict[str, int | None]) -> int | None:
         if parameter := _PARAMETER.fullmatch(operand):
             return given.arguments[int(parameter[1])]
         if shape := _SHAPE.fullmatch(operand):
@@ -70,11 +76,11 @@ class Comparison:
         if re.fullmatch(r"-?\d+|0x[0-9a-fA-F]+", operand):
             return int(operand, 0)
         made = self.made.get(operand)
-        if made is None or depth == _DEEPEST:
+        if made is None:
             return None
         values = []
         for each in made.operands:
-            value = self._value(each, given, depth + 1)
+            value = self._value(each, given, known)
             if value is None:
                 return None
             values.append(value)

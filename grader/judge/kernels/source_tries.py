@@ -24,11 +24,12 @@ def mended(
     runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None, only: Collection[int] = ()
 ) -> str:
     """What makes all of these cases come out right; "" for nothing. `line` is where something was seen to be wrong:
-    changes of it are tried first. With `only`, none but those of these lines are."""
+    changes of it, and of the condition above it, are tried first. With `only`, none but those of these lines are."""
     source = kernel.file.source
     if source.count("\n") > LONGEST:
         return ""
-    candidates = sorted(cuda_edits.edits(source), key=lambda edit: edit.line != line)
+    near = () if line is None else (line - 1, line)
+    candidates = sorted(cuda_edits.edits(source), key=lambda edit: edit.line not in near)
     if only:
         candidates = [edit for edit in candidates if edit.line in only]
     for edit in candidates[:MOST]:

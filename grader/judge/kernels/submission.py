@@ -144,6 +144,10 @@ def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Cas
     """Run the cases, up to the first that is not a pass."""
     largest = max((case.problem for case in cases), key=runner.topic.reference.min_bytes)
     launch_tries.check(runner, current.compiled, largest)
+    _run(current, runner, cases)
+
+
+def _run(current: KernelSubmission, runner: CaseRunner, cases: Iterable[Case]) -> None:
     for case in cases:
         outcome = runner.outcome(current.compiled, case)
         current.tried(runner, case, outcome)
@@ -157,7 +161,7 @@ def try_beyond(current: KernelSubmission, runner: CaseRunner, seed: int) -> None
     """Run cases of sizes from which on the kernel goes another way than in all of its topic's."""
     for beyond in thresholds.found(current.compiled, runner.topic, runner.child.hello().limits):
         try:
-            try_cases(current, runner, beyond.cases(seed))
+            _run(current, runner, beyond.cases(seed))
         except Refused as refused:
             raise refused.saying(f"{refused.reason} {beyond.said}") from None
 

@@ -26,6 +26,7 @@ from grader.workbook.expressions import Compared, ExpressionError
 from grader.workbook.launches.plan import LaunchPlan, plan
 from grader.workbook.launches.spec import SM_COUNT, LaunchSpec
 from grader.workbook.reference import Problem
+from grader.workbook.signature import impossible
 from grader.workbook.topic import Topic
 
 _Sizes = tuple[tuple[str, float], ...]
@@ -114,7 +115,7 @@ def _longer(topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
     thin = [problem for problem in judged if min(problem[name] for name in dimensions) > 1]
     for name in dimensions if thin else ():
         size = int(topic.sizes_main[name]) | REST
-        while not _affordable(topic, {**thin[-1], name: size}):
+        while size > REST and not _affordable(topic, {**thin[-1], name: size}):
             size = size // 2 | REST
         if size > max(problem[name] for problem in judged):
             said = "There more is left in scratch arrays than in smaller cases."
@@ -174,6 +175,9 @@ def _general(topic: Topic, problem: Problem) -> bool:
 
 
 def _affordable(topic: Topic, problem: Problem, times: int = 1) -> bool:
+    """Whether it is a problem, and not too much work."""
+    if impossible(problem, topic.signature):
+        return False
     cost = topic.reference.min_flop(problem) // FLOP + topic.reference.min_bytes(problem)
     return cost <= times * MOST
 
@@ -202,7 +206,7 @@ def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: 
         low = high = int(base[size])
         before = seen(base)
         while seen(at(high)) == before and high <= topic.sizes_main[size] and _affordable(topic, at(high), 2):
-            low, high = high, 2 * high
+            low, high = high, 2 * high or 1
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if seen(at(middle)) == before else (low, middle)

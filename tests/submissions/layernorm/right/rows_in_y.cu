@@ -1,4 +1,4 @@
-// Wrong: rows are in y of the grid, which ends at 65535.
+// Rows are in y of the grid: it ends at 65,535 of them, and is right so far.
 //
 // /// launch
 // [[launch]]
