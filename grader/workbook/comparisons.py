@@ -109,6 +109,8 @@ class _Made:
                 value += operands[2] if name == "mad" else 0
             case "div" | "rem" if operands[1] == 0:
                 return None
+            case "shl" | "shr" if operands[1] < 0:
+                return None
             case _ if name in _TWO:
                 value = _TWO[name](*operands)
             case _:

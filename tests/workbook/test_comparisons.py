@@ -42,6 +42,10 @@ def test_what_threads_do_not_share_is_not(condition: str) -> None:
     assert sides(condition) == []
 
 
+def test_a_shift_by_less_than_nothing_is_no_number() -> None:
+    assert sides("(N << (M - 31)) > 5 * N") == []
+
+
 def test_a_counter_of_a_loop_is_not() -> None:
     source = """extern "C" __global__ void k(float* out, int N, int M) {
         for (int i = M; i < N; ++i) out[i] += 1.0f; }"""
