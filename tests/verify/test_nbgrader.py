@@ -172,13 +172,19 @@ def strips(notebook: Notebook) -> None:
 
 
 def knows_the_sizes() -> str:
-    """Right at every public size and at no other."""
+    """Right at every public size and at no other. The sizes lie in memory: one that stands in the code, or in a `when`,
+    is passed by cases that are tried beside the public ones."""
     tried = (*TRANSPOSE.judge_cases, TRANSPOSE.sizes_count, TRANSPOSE.sizes_main, *TRANSPOSE.sampled_cases)
-    sizes = {(case["M"], case["N"]) for case in tried}
-    known = " || ".join(f"(M == {m} && N == {n})" for m, n in sorted(sizes))
+    sizes = sorted({(case["M"], case["N"]) for case in tried})
+    table = f"__constant__ int KNOWN[][2] = {{{', '.join(f'{{{m}, {n}}}' for m, n in sizes)}}};\n"
     naive = rung("00_naive")
-    opening = naive.index("{", naive.index("__global__"))
-    return f"{naive[: opening + 1]}\n    const bool known = {known};\n    if (!known) M = 1;{naive[opening + 1 :]}"
+    start = naive.rindex("\n", 0, naive.index("__global__")) + 1
+    opening = naive.index("{", start) + 1
+    look = f"""
+    bool known = false;
+    for (int i = 0; i < {len(sizes)}; ++i) known = known || (KNOWN[i][0] == M && KNOWN[i][1] == N);
+    if (!known) M = 1;"""
+    return naive[:start] + table + naive[start:opening] + look + naive[opening:]
 
 
 def tells_the_secrets() -> str:
