@@ -1,6 +1,7 @@
 """`ladder hint`: what limits a kernel, then the idea, and code only when asked a third time."""
 
 import re
+import uuid
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,14 @@ __all__ = ["ladder"]
 TILE = content_root() / "kernels/optimized/transpose/02_shared_tile.cu"
 CODE = "tile[TILE][TILE + PAD]"
 IDEA = "One unused word at the end of each row"
+
+
+@pytest.fixture(autouse=True)
+def a_folder_like_no_other(ladder: Ladder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which hint comes next is remembered by the path of the file, and longer than temporary folders last."""
+    folder = tmp_path / uuid.uuid4().hex
+    folder.mkdir()
+    monkeypatch.chdir(folder)
 
 
 def asked(ladder: Ladder, *more: str) -> str:
