@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
-from grader.workbook.cuda_source import int_sizes, plain
-from grader.workbook.edit import Edit, Line, in_place, in_places, lines_of, where
+from grader.workbook.cuda_source import int_sizes, line_at, plain
+from grader.workbook.edit import SEVERAL, Edit, Line, in_place, in_places, lines_of, where
 
 _IN_BLOCK = re.compile(r"=\s*(?P<start>threadIdx\.x)\s*;")
 _OTHER_AXIS = re.compile(
@@ -44,8 +44,6 @@ _ALONE = re.compile(
     r"atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<sum>[A-Za-z_]\w*)\s*\)"
 )
 _OTHER = {"x": "y", "y": "x"}
-
-_SEVERAL = 4  # offsets, rows and the like that are tried: bounds the work for a stranger's text
 
 
 def edits(source: str) -> Iterator[Edit]:
@@ -147,11 +145,11 @@ def _turned_behind(lines: Sequence[Line]) -> Iterator[Edit]:
 def _stored_where(text: str) -> Iterator[Edit]:
     """An element is stored on a condition about another one, such as that which was read."""
     sizes, _ = int_sizes(text)
-    for found in islice(_STORE_IF.finditer(text), _SEVERAL) if len(sizes) == 2 else ():
+    for found in islice(_STORE_IF.finditer(text), SEVERAL) if len(sizes) == 2 else ():
         if found["size"] in sizes:
             (other,) = set(sizes) - {found["size"]}
             new = f"{found['column']} < {found['size']} && {found['row']} < {other}"
-            line = text.count("\n", 0, found.start()) + 1
+            line = line_at(text, found.start())
             said = f"`{new}` in place of `{found['condition']}` in line {line}"
             change = (*found.span("condition"), new)
             yield Edit(said, line, (change,), "The condition is about the element that is stored.")
@@ -159,10 +157,10 @@ def _stored_where(text: str) -> Iterator[Edit]:
 
 def _alone(text: str) -> Iterator[Edit]:
     """One thread hands on what is a thread's own."""
-    for found in islice(_ALONE.finditer(text), _SEVERAL):
+    for found in islice(_ALONE.finditer(text), SEVERAL):
         declared = re.search(rf"(?P<shared>__shared__\s+)?\b(?:float|double|int)\s+{found['sum']}\b", text)
         if declared and not declared["shared"]:
-            line = text.count("\n", 0, found.start()) + 1
+            line = line_at(text, found.start())
             why = f"`{found['sum']}` is a variable of each thread, and not one of the block's."
             change = (*found.span("condition"), "")
             yield Edit(f"`{found['condition']}` in line {line} deleted", line, (change,), why)
@@ -174,7 +172,7 @@ def _offsets(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     taken = (found for line in lines for found in _ADVANCED.finditer(line.text))
     offsets = dict.fromkeys((found["by"] or found["at"] or found["on"]).strip() for found in taken)
     own = re.compile(rf"(?P<own>\bthreadIdx\.x|\b[A-Za-z_]\w*)(?=\s*(?:<|>=)\s*(?:{'|'.join(sizes)})\b)")
-    for offset in list(offsets)[:_SEVERAL] if sizes else ():
+    for offset in list(offsets)[:SEVERAL] if sizes else ():
         for line in lines:
             for found in own.finditer(line.text):
                 why = f"The pointers begin `{offset}` elements behind their arrays' first."
@@ -189,7 +187,7 @@ def _rows(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         for found in (each for pattern in _ROWS for each in pattern.finditer(line.text)):
             if line.start > begins and "threadIdx" not in line.text:
                 places.setdefault(found["row"], []).append((line, found))
-    for row, found_in in list(places.items())[:_SEVERAL]:
+    for row, found_in in list(places.items())[:SEVERAL]:
         found_in.sort(key=lambda place: place[0].start + place[1].start("row"))
         for size in sizes:
             yield in_places(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from grader.workbook import begins, mixups, slips
-from grader.workbook.cuda_source import plain, shared_arrays
+from grader.workbook.cuda_source import line_at, plain, shared_arrays
 from grader.workbook.edit import Change, Edit, Line, in_place, lines_of, where
 
 _TWO_INDICES = re.compile(r"\b([A-Za-z_]\w*)\[([^\[\]]{1,100})\]\[([^\[\]]{1,100})\](?!\s*\[)")
@@ -90,7 +90,7 @@ def _emptied(source: str) -> Iterator[Edit]:
     for found in _EMPTY.finditer(text):
         if not found[4] and found[2] != "if":  # a loop that waits
             continue
-        at, number = found.start(3), text.count("\n", 0, found.start(3)) + 1
+        at, number = found.start(3), line_at(text, found.start(3))
         why = f"It ends the `{found[2]}`: what follows is done {'once' if found[2] == 'for' else 'in any case'}."
         yield Edit(
             f"the `;` behind `{found[2]} (…)` in line {number} deleted", number, ((at, at + 1, ""),), why
@@ -132,7 +132,7 @@ def _stored_if(source: str) -> Iterator[Edit]:
         opened, target, name, closed = found.groups()
         if name in shared and bool(opened) == bool(closed):
             end = found.end() if opened else found.end() - len(closed or "")
-            stores.append((name, text.count("\n", 0, found.start()) + 1, (end, end, f" else {target} = 0;")))
+            stores.append((name, line_at(text, found.start()), (end, end, f" else {target} = 0;")))
     for group in _each_and_all(stores):
         names = " and ".join(f"`{name}`" for name, _, _ in group)
         numbers = [number for _, number, _ in group]

@@ -370,7 +370,7 @@ def halved(source: str) -> Iterator[Halved]:
         to_1 = re.search(rf"\b{name}\s*(?:>\s*0|>=\s*1|!=\s*0)\b|[;(]\s*{name}\s*[;)]", behind)
         odd = re.search(rf"\b{name}\s*(?:%\s*2|&\s*1)\b", behind)
         if step and pairs and to_1 and not odd and (of == "blockDim.x" or of in numbers):
-            yield Halved(text.count("\n", 0, found.start()) + 1, numbers.get(of))
+            yield Halved(line_at(text, found.start()), numbers.get(of))
 
 
 def barrier(source: str) -> int | None:
@@ -392,6 +392,11 @@ def _upwards(source: str, line: int) -> Iterator[tuple[int, str]]:
         yield number, text
         if number < line and (text.startswith("}") or "__global__" in text):
             return
+
+
+def line_at(text: str, place: int) -> int:
+    """The number of the line with a character of a text."""
+    return text.count("\n", 0, place) + 1
 
 
 def plain(source: str) -> str:

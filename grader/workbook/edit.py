@@ -10,6 +10,9 @@ from grader.workbook.cuda_source import plain
 
 _LONGEST = 500  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
 
+SEVERAL = 4
+"""Names, offsets and the like of one kind that are tried in place of each other: that bounds it, too."""
+
 Change = tuple[int, int, str]
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from grader.workbook.cuda_source import FUNCTION, int_sizes, plain, shared_extents
-from grader.workbook.edit import Edit, Line, in_front, in_place, in_places, lines_of
+from grader.workbook.cuda_source import FUNCTION, int_sizes, line_at, plain, shared_extents
+from grader.workbook.edit import SEVERAL, Edit, Line, in_front, in_place, in_places, lines_of
 
 _COMPONENT = re.compile(r"\b(?!threadIdx|blockIdx|blockDim|gridDim)\w+(?:\[\w+\])?\.([xyzw])\b")
 _SETS_ONE = re.compile(rf"{_COMPONENT.pattern}\s*[-+*]?=(?!=)(?P<value>[^;]{{1,200}});")
@@ -46,8 +46,6 @@ _CLEARED = re.compile(
     r"(?<![=,)(]\s)\b(?P<array>\w+)\[\s*(?P<index>\w+(?:\.x)?)\s*\]\s*=\s*(?P<value>0(?:\.0?f?|u)?)\s*;"
 )
 _FLAT = re.compile(r"\b(?P<array>\w+)\[[^\[\]]{0,60}?(?P<times>\*\s*(?P<by>\w+))\s*\+[^\[\]]{1,60}\]")
-
-_SEVERAL = 4  # names of one kind that are tried in place of each other: bounds the work for a stranger's text
 
 _WRAPS = {
     "atomicInc": "atomicInc(p, n) begins again at 0 behind n.",
@@ -146,7 +144,7 @@ def _unsigned(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
 def _once(text: str) -> Iterator[Edit]:
     """An `if` whose body goes on to the next element, as that of a loop."""
     for found in _ONCE.finditer(text):
-        line = text.count("\n", 0, found.start()) + 1
+        line = line_at(text, found.start())
         change = (found.start(1), found.end(1), "while")
         why = f"`{found[2]}` goes on to a next element, which an `if` does not come back for."
         yield Edit(f"`while` in place of `if` in line {line}", line, (change,), why)
@@ -192,7 +190,7 @@ def _pitches(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
     ]
     for line, found in reversed(found_in):  # where it is read first
         others = {other["by"] for _, other in found_in if other["array"] == found["array"]} - {found["by"]}
-        for other in sorted(others)[:_SEVERAL]:
+        for other in sorted(others)[:SEVERAL]:
             why = f"Else its rows are not as long here as elsewhere: `{other}`."
             yield in_place(line, found, "times", f"* {other}", why)
 

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
-from grader.workbook.cuda_source import FUNCTION, bytes_of, plain, shared_extents
-from grader.workbook.edit import Edit, Line, in_front, in_place, lines_of, where
+from grader.workbook.cuda_source import FUNCTION, bytes_of, line_at, plain, shared_extents
+from grader.workbook.edit import SEVERAL, Edit, Line, in_front, in_place, lines_of, where
 
 _HALVING = re.compile(
     r"\b(?P<name>\w+)\s*=\s*(?P<start>[^;=\n]{1,40}?)\s*;\s*(?:while\s*\(\s*)?(?P=name)\s*(?:>\s*0|>=\s*1|!=\s*0)\s*[;)]"
@@ -105,7 +105,6 @@ _OF_WARP = "The remainder counts lanes in a warp, the quotient warps."
 _OF_ROW = "The quotient counts rows, the remainder columns."
 _INTEGERS_CUT = "An integer keeps no fractions."
 
-_SEVERAL = 4  # names of one kind that are tried: bounds the work for a stranger's text
 _MOST, _CALLS = 20_000, 20  # characters, and calls, that are looked at: bounds a stranger's work
 
 HALF_A_WARP = 16
@@ -147,7 +146,7 @@ def edits(source: str) -> Iterator[Edit]:
 def _starts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """A loop that halves its step begins with another than half of a warp, or of what there is."""
     for found in _HALVING.finditer(text):
-        start, line = found["start"], lines[text.count("\n", 0, found.start())]
+        start, line = found["start"], lines[line_at(text, found.start()) - 1]
         of_block = re.sub(r"\s*/\s*\d+$", "", start) + " / 2"
         new = str(HALF_A_WARP) if start.isdigit() else of_block
         if new != start:
@@ -500,7 +499,7 @@ def _runs(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             by = dict.fromkeys(
                 re.findall(rf"(?<![\w.]){name}\s*\+\s*(\w+)\b(?!\s*[*.(])", text[line.start :])
             )
-            for step in list(by)[:_SEVERAL]:
+            for step in list(by)[:SEVERAL]:
                 # What is added is the run's length, or what counts up to it.
                 counts = re.search(rf"\b{step}\s*=\s*0\s*;\s*{step}\s*<\s*(\w+)\s*;", text)
                 most = counts[1] if counts else step
@@ -552,7 +551,7 @@ def _exchanged(text: str) -> Iterator[Edit]:
             for at in same if len(places) == len(kinds) else ():
                 (one, one_end), (other, other_end) = places[at], places[at + 1]
                 first, second = text[one:one_end], text[other:other_end]
-                number = text.count("\n", 0, one) + 1
+                number = line_at(text, one)
                 said = f"`{first}` and `{second}` exchanged in the call of `{function[1]}` in line {number}"
                 taken = " ".join(function["taken"].split())
                 why = f"It is `{function[1]}({taken})`."

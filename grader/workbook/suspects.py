@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.cuda_source import FUNCTION, int_sizes, plain
+from grader.workbook.cuda_source import FUNCTION, int_sizes, line_at, plain
 
 _LONGEST, _MOST = (
     500,
@@ -151,7 +151,7 @@ _ZEROS = {"float": "0.0f", "double": "0.0"}
 
 
 def _no_value(text: str, declared: re.Match[str], name: str, used: int, added: bool) -> str:
-    line, kind, sizes = _line_of(text, declared.start(2)), declared[1].strip(), _names(declared)[name]
+    line, kind, sizes = line_at(text, declared.start(2)), declared[1].strip(), _names(declared)[name]
     where = "" if used == line else f" in line {used}"
     if not added:
         return f"Line {line}: `{name}` has no value before it is read{where}: set it first."
@@ -234,7 +234,7 @@ def _sums(text: str) -> Iterator[_Said]:
             use = re.compile(rf"(?<![.\w])(?<!->){name}\b").search(text, declared.end())
             added = bool(use and _ADDED.match(text, use.end()))
             if use and (added or _of_itself(text, use, name)):
-                line, used = (_line_of(text, at) for at in (declared.start(2), use.start()))
+                line, used = (line_at(text, at) for at in (declared.start(2), use.start()))
                 yield line, _no_value(text, declared, name, used, added)
 
 
@@ -255,7 +255,7 @@ def _steps(text: str) -> Iterator[_Said]:
         name, value = found[1], found[2].strip()
         names = re.findall(r"(?<!\.)\b[A-Za-z_]\w*", value)
         if name not in names and all(_sets(text, each) <= 1 for each in names):
-            line, step = _line_of(text, found.start()), f"`{name} = {value}`"
+            line, step = line_at(text, found.start()), f"`{name} = {value}`"
             yield (
                 line,
                 f"Line {line}: the step {step} sets `{name}` to the same each time: `{name} += {value}`.",
@@ -265,7 +265,7 @@ def _steps(text: str) -> Iterator[_Said]:
 def _waits(text: str) -> Iterator[_Said]:
     """Loops that end before what looks like their body."""
     for found in _EMPTY_WHILE.finditer(text):
-        line = _line_of(text, found.end())
+        line = line_at(text, found.end())
         yield line, f"Line {line}: the `;` behind `while (…)` ends the loop in front of its body: delete it."
 
 
@@ -275,7 +275,7 @@ def _stands(text: str) -> Iterator[_Said]:
         name, start, body = found["name"], found["start"], found["body"]
         index = re.search(rf"\[[^\[\]]*\b{start}\b[^\[\]]*\]", body)
         if index and not re.search(rf"\b{name}\b", body) and not _sets(body, start):
-            line, used = (_line_of(text, at) for at in (found.start(), found.start("body") + index.start()))
+            line, used = (line_at(text, at) for at in (found.start(), found.start("body") + index.start()))
             yield (
                 line,
                 f"Line {line}: the loop goes on by `{name}`, and its body does the same each time: `{name}` in place "
@@ -286,7 +286,7 @@ def _stands(text: str) -> Iterator[_Said]:
 def _kept(text: str) -> Iterator[_Said]:
     """Loops that do nothing but set one variable, each time anew."""
     for found in _ONLY_SETS.finditer(text):
-        name, line = found["name"], _line_of(text, found.start("name"))
+        name, line = found["name"], line_at(text, found.start("name"))
         if bool(found["opened"]) == bool(found["closed"]) and not re.search(rf"\b{name}\b", found["value"]):
             yield (
                 line,
@@ -297,7 +297,7 @@ def _kept(text: str) -> Iterator[_Said]:
 def _every_step(text: str) -> Iterator[_Said]:
     """Trees of neighbours in which those that a thread adds are threads' own as well."""
     for found in _EVERY_STEP.finditer(text):
-        line, name, step = _line_of(text, found.start("thread")), found["thread"], found["step"]
+        line, name, step = line_at(text, found.start("thread")), found["thread"], found["step"]
         yield (
             line,
             f"Line {line}: with `{name} % {step}` a thread adds, and so does the one `{step}` further on, whose "
@@ -308,7 +308,7 @@ def _every_step(text: str) -> Iterator[_Said]:
 def _all_steps(text: str) -> Iterator[_Said]:
     """Trees of halves in which those that a thread adds are threads at work as well."""
     for found in _ALL_STEPS.finditer(text):
-        line, name, step = _line_of(text, found.start("line")), found["thread"], found["step"]
+        line, name, step = line_at(text, found.start("line")), found["thread"], found["step"]
         if re.search(rf"\b{step}\s*(?:/=\s*2|>>=\s*1|=\s*{step}\s*(?:/\s*2|>>\s*1))", text):
             yield (
                 line,
@@ -325,7 +325,7 @@ def _one_side(text: str) -> Iterator[_Said]:
         for found in re.finditer(
             rf"{one}\s*[<>]=?\s*{other}(?!\s*[-+*/%])|{other}\s*[<>]=?\s*{one}(?!\s*[-+*/%])", text
         ):
-            line = _line_of(text, found.start())
+            line = line_at(text, found.start())
             yield (
                 line,
                 f"Line {line}: `{found[0]}` compares a row with a column. Nothing is exchanged in place where `out` is "
@@ -347,7 +347,7 @@ def _without_lanes(text: str) -> Iterator[_Said]:
             and {found["size"], None if passes else found["last"]} & {*int_sizes(text)[0]}
             and shuffle.search(behind)
         ):
-            line, what = _line_of(text, found.start()), "go round" if passes else "return before"
+            line, what = line_at(text, found.start()), "go round" if passes else "return before"
             yield (
                 line,
                 f"Line {line}: threads without an element {what} the shuffle, which reads from them: let all threads "
@@ -363,7 +363,7 @@ def _body(text: str, start: int) -> str:
 def _unbraced(text: str) -> Iterator[_Said]:
     """Lines that stand as far in as the one that a condition, or a loop, without braces is for."""
     for found in _UNBRACED.finditer(text):
-        line = _line_of(text, found.start(2))
+        line = line_at(text, found.start(2))
         last = line + 1 + found["more"].count("\n")
         yield (
             line,
@@ -383,7 +383,7 @@ def _macros(text: str) -> Iterator[_Said]:
         for use in re.finditer(used, text[found.end() :]):
             weak = operators & {"+", "-"} and (use["front"] or use["behind"])
             if weak or (operators and use["front"] in ("/", "%")):
-                line, at = _line_of(text, found.start("name")), _line_of(text, found.end() + use.start())
+                line, at = line_at(text, found.start("name")), line_at(text, found.end() + use.start())
                 sign = use["front"] or use["behind"]
                 head = name if found["taken"] is None else f"{name}({found['taken']})"
                 mend = f"`#define {head} ({body})`"
@@ -405,14 +405,14 @@ def _lost(text: str) -> Iterator[_Said]:
         for taken in function["taken"].split(","):
             kind, _, name = taken.strip().rpartition(" ")
             if kind and not _KEEPS.search(function["body"]) and _sets(function["body"], name):
-                line = _line_of(text, function.start("taken"))
+                line = line_at(text, function.start("taken"))
                 yield line, _of_copy(line, kind.strip(), name)
 
 
 def _narrow(text: str) -> Iterator[_Said]:
     """Indices in types that do not hold every whole number up to an int's."""
     for found in _NARROW.finditer(text):
-        line, kind, name = _line_of(text, found.start()), found["kind"], found["name"]
+        line, kind, name = line_at(text, found.start()), found["kind"], found["name"]
         most = f"holds all whole numbers up to {_WHOLE[kind]} only"
         yield line, f"Line {line}: `{name}` is a {kind}, which {most}: make it an int."
 
@@ -420,7 +420,7 @@ def _narrow(text: str) -> Iterator[_Said]:
 def _late(text: str) -> Iterator[_Said]:
     """Products that are cast when they have been formed."""
     for found in _LATE.finditer(text):
-        line, inner = _line_of(text, found.start()), found["inner"].strip()
+        line, inner = line_at(text, found.start()), found["inner"].strip()
         yield (
             line,
             f"Line {line}: the cast comes too late, `{inner}` has been formed in int: `{_in_size_t(inner)}`.",
@@ -434,7 +434,7 @@ def _products(text: str) -> Iterator[_Said]:
         for found in re.finditer(rf"(?:\bint\s+\w+\s*=|\[|[<>]=?)\s*(?P<all>{product})\s*[;\])]", text):
             wide = rf"\b{_WIDE}\s+{found['row']}\b"
             if not re.search(wide, text) and "size_t" not in found["all"]:
-                line, formed = _line_of(text, found.start("all")), found["all"].strip()
+                line, formed = line_at(text, found.start("all")), found["all"].strip()
                 mend = f"`{_in_size_t(formed)}`, and a size_t to keep it in"
                 yield line, f"Line {line}: `{formed}` is formed in int: {mend}."
 
@@ -442,7 +442,7 @@ def _products(text: str) -> Iterator[_Said]:
 def _over_grid(text: str) -> Iterator[_Said]:
     """Ints that go on by the threads of a grid: behind the last element, they may be more than an int counts."""
     for found in _OVER_GRID.finditer(text):
-        line, name = _line_of(text, found.start("name")), found["name"]
+        line, name = line_at(text, found.start("name")), found["name"]
         step = f"`{name} += {found['step'].strip()}`"
         yield (
             line,
@@ -457,7 +457,3 @@ def _in_size_t(product: str) -> str:
 def _sets(text: str, name: str) -> int:
     """How often a variable is given a value."""
     return len(re.findall(rf"\b{name}\b(?:{_ADDED.pattern}|\s*=(?!=))|(?:\+\+|--)\s*{name}\b", text))
-
-
-def _line_of(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
