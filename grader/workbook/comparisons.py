@@ -22,13 +22,13 @@ _TWO: Mapping[str, Callable[[int, int], int]] = {
     "sub": operator.sub,
     "min": min,
     "max": max,
-    "shl": lambda a, b: a << min(b, 64),
-    "shr": lambda a, b: a >> min(b, 64),
+    "shl": operator.lshift,
+    "shr": operator.rshift,
     "div": operator.floordiv,
     "rem": operator.mod,
     "and": operator.and_,
 }
-HOLDS: Mapping[str, Callable[[int, int], bool]] = {
+_HOLDS: Mapping[str, Callable[[int, int], bool]] = {
     "lt": operator.lt, "lo": operator.lt, "le": operator.le, "ls": operator.le, "gt": operator.gt,
     "hi": operator.gt, "ge": operator.ge, "hs": operator.ge, "eq": operator.eq, "ne": operator.ne,
 }  # fmt: skip
@@ -45,28 +45,30 @@ class Given:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A setp of two values of which nothing is loaded, and that are the same for all threads."""
+    """A setp of integers."""
 
     line: int  # of the source
     test: str
+    kind: str  # the type as which both sides are compared
     left: str
     right: str
     made: Mapping[str, _Made]  # registers, by what sets them
 
     def sides(self, given: Given) -> tuple[int, int] | None:
-        """What is compared; None where that is not known."""
-        known: dict[str, int | None] = {}  # registers
+        """What is compared; None where that does not follow from what a launch is given."""
+        known: dict[str, int | None] = {}  # operands
         left, right = (self._value(item, given, known) for item in (self.left, self.right))
-        return None if left is None or right is None else (left, right)
+        return None if left is None or right is None else (_as(self.kind, left), _as(self.kind, right))
 
     def holds(self, left: int, right: int) -> bool:
         """Whether it is true of these."""
-        return HOLDS[self.test](left, right)
+        return _HOLDS[self.test](left, right)
 
     def _value(self, operand: str, given: Given, known: dict[str, int | None]) -> int | None:
-        if operand not in known:
-            known[operand] = None if len(known) > MOST else self._found(operand, given, known)
-        return known[operand]
+        if operand not in known and len(known) < MOST:
+            known[operand] = None  # as long as it is looked for: it may be made of itself
+            known[operand] = self._found(operand, given, known)
+        return known.get(operand)
 
     def _found(self, operand: str, given: Given, known: dict[str, int | None]) -> int | None:
         if parameter := _PARAMETER.fullmatch(operand):
@@ -96,26 +98,38 @@ class _Made:
 
     def value(self, operands: Sequence[int]) -> int | None:
         """The integer that it makes; None for an instruction that is not followed."""
-        name, wide = self.parts[0], self.parts[-1][1:]
+        name, kind = self.parts[0], self.parts[-1]
+        bits = int(kind[1:])
+        made = 2 * bits if "wide" in self.parts else bits
+        first, *others = (_as(kind, each) for each in operands)
         match name:
-            case "ld" | "mov" | "cvt" | "cvta":
-                (value,) = operands
+            case "ld" | "mov" | "cvta":
+                value = first
+            case "cvt" if self.parts[-2][0] in "sub":
+                return _as(self.parts[-2], first)
             case "neg":
-                value = -operands[0]
+                value = -first
             case "mul" | "mad":
-                value = operands[0] * operands[1]
+                value = first * others[0]
                 if "hi" in self.parts:
-                    value >>= int(wide)
+                    value >>= bits
                 value += operands[2] if name == "mad" else 0
-            case "div" | "rem" if operands[1] == 0:
+            case "div" | "rem" if others[0] == 0:
                 return None
-            case "shl" | "shr" if operands[1] < 0:
+            case "shl" | "shr" if not 0 <= others[0] < bits:
                 return None
             case _ if name in _TWO:
-                value = _TWO[name](*operands)
+                value = _TWO[name](first, others[0])
             case _:
                 return None
-        return value
+        return _as(f"{kind[0]}{made}", value)
+
+
+def _as(kind: str, value: int) -> int:
+    """The number that the bits of a value stand for in a type such as s32."""
+    bits = int(kind[1:])
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if kind[0] == "s" and value >> (bits - 1) else value
 
 
 def of(ptx: str, symbol: str) -> list[Comparison]:
@@ -131,9 +145,9 @@ def of(ptx: str, symbol: str) -> list[Comparison]:
             continue
         parts = tuple(item["name"].split("."))
         target, *operands = re.split(r",\s*(?![^{]*\})", item["operands"].strip())
-        if parts[0] == "setp" and parts[1] in HOLDS and len(operands) == 2 and parts[-1][0] in "su":
+        if parts[0] == "setp" and parts[1] in _HOLDS and len(operands) == 2 and parts[-1][0] in "su":
             left, right = operands
-            found.append(Comparison(line, parts[1], left, right, made))
+            found.append(Comparison(line, parts[1], parts[-1], left, right, made))
         elif target in made or item["guard"] or not parts[-1][1:].isdigit() or parts[-1][0] not in "sub":
             several.add(target)
         else:

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from typing import Any
 
 from grader.errors import WarpladderError
@@ -21,7 +21,7 @@ from grader.judge.kernels.case_runner import work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
 from grader.workbook import comparisons
-from grader.workbook.comparisons import HOLDS, Comparison, Given
+from grader.workbook.comparisons import Comparison, Given
 from grader.workbook.expressions import Compared, ExpressionError
 from grader.workbook.launches.plan import LaunchPlan, plan
 from grader.workbook.launches.spec import SM_COUNT, LaunchSpec
@@ -29,7 +29,7 @@ from grader.workbook.reference import Problem
 from grader.workbook.signature import impossible
 from grader.workbook.topic import Topic
 
-_Sizes = tuple[tuple[str, float], ...]
+_Key = tuple[tuple[str, float], ...]
 
 MOST = 1 << 25
 """Of a problem that is tried, bytes, and operations of which FLOP take as long as one: less than a second's."""
@@ -39,8 +39,11 @@ FLOP = 8
 MOST_CASES = 8
 """Of a kernel that has more, those of the launch block, then the first ones, are tried."""
 
-BASES = 3
-"""Of the topic's cases, by work, each so-manieth is made larger: the rules are the same for all."""
+EACH = 3
+"""Every third case of the topic, by work, is made larger: conditions are the same for all."""
+
+MOST_CONDITIONS = 1000
+"""Of a kernel, that are followed, each once: bounds the work for a stranger's code."""
 
 TOGETHER = 3
 """Sizes that are multiples at a time."""
@@ -93,18 +96,18 @@ class _Parting:
 def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     """Those of a kernel on a device of these limits."""
     judged = sorted(topic.judge_cases, key=lambda problem: work(topic, problem), reverse=True)
-    problems: dict[_Sizes, Threshold] = {}
+    problems: dict[_Key, Threshold] = {}
     alike = set()  # conditions that compare the same: code has many
-    for parting in _partings(kernel, limits):
+    for parting in islice(_partings(kernel, limits), MOST_CONDITIONS):
         compared = (parting.of_launch, *map(parting.sides, judged))
         if compared not in alike and len(problems) < MOST_CASES:
             alike.add(compared)
             find = _in_unequal_sizes if parting.of_launch else _beyond_all
             for problem, words in find(topic, parting, judged):
                 said = f"There {parting.place} comes out {words}."
-                problems.setdefault(_sizes(problem), Threshold(problem, said))
+                problems.setdefault(_key(problem), Threshold(problem, said))
     if kernel.file.scratch:
-        problems |= {_sizes(each.problem): each for each in _longer(topic, judged)}
+        problems |= {_key(each.problem): each for each in _longer(topic, judged)}
     return list(problems.values())
 
 
@@ -130,7 +133,7 @@ def _beyond_all(topic: Topic, parting: _Parting, judged: Sequence[Problem]) -> I
         (usual,) = ways
         larger = (
             _enlarged(topic, parting, base, name, usual)
-            for base in judged[::BASES]
+            for base in judged[::EACH]
             for name in _names(topic)
             if parting.sides({**base, name: 2 * base[name] + 1}) != parting.sides(base)
         )
@@ -150,12 +153,12 @@ def _in_unequal_sizes(
     )
     wanted = {parting.way(problem) for problem in (*judged, topic.sizes_main)} - {*map(parting.way, general)}
     for way in wanted - {None}:
-        problem = next(_multiples(topic, parting, general[::BASES], way), None)
+        problem = next(_multiples(topic, parting, general[::EACH], way), None)
         if problem is not None:
-            yield problem, "as it does elsewhere for squares and powers of two alone"
+            yield problem, "as it does elsewhere for equal sizes and powers of two alone"
 
 
-def _sizes(problem: Problem) -> _Sizes:
+def _key(problem: Problem) -> _Key:
     return tuple(problem.items())
 
 
@@ -230,7 +233,7 @@ def _partings(kernel: Kernel, limits: Limits) -> Iterator[_Parting]:
         for comparison in comparisons.of(kernel.build.ptx, kernel.build.lowered[launch.kernel]):
             place = f"a comparison in line {comparison.line}" if comparison.line else "a comparison"
             sides = partial(launches.sides_in_code, launch, comparison)
-            yield _Parting(sides, HOLDS[comparison.test], place)
+            yield _Parting(sides, comparison.holds, place)
 
 
 class _Launches:
@@ -238,11 +241,11 @@ class _Launches:
 
     def __init__(self, kernel: Kernel, sms: int) -> None:
         self._kernel, self._sms = kernel, sms
-        self._plans: dict[_Sizes, LaunchPlan | None] = {}
+        self._plans: dict[_Key, LaunchPlan | None] = {}
 
     def sides(self, compared: Compared, problem: Problem) -> tuple[float, float] | None:
         """What the launch block compares."""
-        values = {**self._kernel.constants, **self._sizes(problem), SM_COUNT: self._sms}
+        values = self._values(problem)
         try:
             return compared.left.evaluate(values), compared.right.evaluate(values)
         except ExpressionError:
@@ -250,7 +253,7 @@ class _Launches:
 
     def taken(self, launch: LaunchSpec, problem: Problem) -> tuple[float, float] | None:
         """Whether a launch takes place, beside True."""
-        values = {**self._kernel.constants, **self._sizes(problem), SM_COUNT: self._sms}
+        values = self._values(problem)
         try:
             return launch.when is None or bool(launch.when.evaluate(values)), True
         except ExpressionError:
@@ -269,11 +272,15 @@ class _Launches:
         whole = [each if isinstance(each, int) else None for each in arguments]
         return comparison.sides(Given(whole, given.grid, given.block))
 
+    def _values(self, problem: Problem) -> dict[str, float]:
+        """What an expression of the launch block may name."""
+        return {**self._kernel.constants, **self._sizes(problem), SM_COUNT: self._sms}
+
     def _sizes(self, problem: Problem) -> dict[str, float]:
         return self._kernel.file.signature.with_derived(problem)
 
     def _plan(self, problem: Problem) -> LaunchPlan | None:
-        key = _sizes(problem)
+        key = _key(problem)
         if key not in self._plans:
             try:
                 self._plans[key] = plan(self._kernel.file, problem, self._kernel.constants, self._sms)
