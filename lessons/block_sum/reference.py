@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.workbook import special
+
 Array = NDArray[np.float32]
 Exact = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -30,18 +32,9 @@ def make_inputs(
 
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
-    """By the remainder of N by 3: sizes from 2^-100 to 2^100; as "real", with NaN, an infinity, or infinities of both
-    signs among them, whose sum is what IEEE 754 says; or subnormals and zeros alone, whose sum is exact."""
+    """As "real", changed by `special.of_a_sum`: by N, to sizes far apart, to what is not finite, or to subnormals."""
     inputs = make_inputs(problem, rng, "real")
-    values = inputs["in"]
-    if problem["N"] % 3 == 0:
-        values *= np.exp2(rng.integers(-100, 101, len(values), dtype=np.int8), dtype=np.float32)
-    elif problem["N"] % 3 == 1:
-        kinds = ([np.nan], [np.inf], [-np.inf], [np.inf, -np.inf])
-        chosen = kinds[problem["N"] % 4][: len(values)]
-        values[rng.choice(len(values), len(chosen), replace=False)] = chosen
-    else:
-        values[:] = rng.integers(-8, 9, len(values)) * np.finfo(np.float32).smallest_subnormal
+    special.of_a_sum(inputs["in"], rng)
     return inputs
 
 
