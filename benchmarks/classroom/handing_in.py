@@ -196,9 +196,8 @@ def _among_others(desk: Desk) -> HandedIn:
     zipped = BytesIO()
     with zipfile.ZipFile(zipped, "w") as archive:
         for path, content in ((name, data), ("notes.ipynb", scratch)):
-            archive.writestr(
-                zipfile.ZipInfo(f"my work/{path}"), content
-            )  # by name, it would hold the time of now
+            made_at_no_time = zipfile.ZipInfo(f"my work/{path}")  # by its name alone, it would be made now
+            archive.writestr(made_at_no_time, content)
     return desk.as_files([("work.zip", zipped.getvalue())], made.expected)
 
 

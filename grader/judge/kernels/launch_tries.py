@@ -16,6 +16,7 @@ from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_run import CaseRun
 from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel, Planned
+from grader.judge.kernels.source_tries import right
 from grader.judge.refused import Refused
 from grader.workbook import units
 from grader.workbook.expressions import Expression
@@ -95,8 +96,7 @@ def _of_counts(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str
                 args = (*launch.args[:place], count, *launch.args[place + 1 :])
                 launches = (*file.launches[:at], replace(launch, args=args), *file.launches[at + 1 :])
                 changed = replace(kernel, file=replace(file, launches=launches))
-                limits = runner.child.hello().limits
-                if all(_right(runner, changed, case, changed.plan(case.problem, limits)) for case in tried):
+                if all(right(runner, changed, case) for case in tried):
                     return (
                         f"With `{count.text}` in place of `{text}` in line {launch.line_of('args')} it comes out "
                         f"right. `{scratch.name}` has as many elements."

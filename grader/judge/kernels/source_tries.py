@@ -34,7 +34,7 @@ def mended(
         candidates = [edit for edit in candidates if edit.line in only]
     for edit in candidates[:MOST]:
         changed = _compiled(kernel, edit.applied(source))
-        if changed is not None and all(_right(runner, changed, case) for case in tried):
+        if changed is not None and all(right(runner, changed, case) for case in tried):
             return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
     return ""
 
@@ -48,7 +48,8 @@ def _compiled(kernel: Kernel, source: str) -> Kernel | None:
     return Kernel(file, build, kernel.constants)
 
 
-def _right(runner: CaseRunner, kernel: Kernel, case: Case) -> bool:
+def right(runner: CaseRunner, kernel: Kernel, case: Case) -> bool:
+    """Whether a kernel can be launched for a case, and is right."""
     try:
         planned = kernel.plan(case.problem, runner.child.hello().limits)
     except Refused:  # no room for an array in shared memory

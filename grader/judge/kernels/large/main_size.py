@@ -174,15 +174,11 @@ def _records(
                 return ()
             return Look(kernel, topic, sampled, problem, planned, known).run(runner, rng)
     except Refused as refused:
-        reason = refused.reason
+        reason, by_an_int = refused.reason, _counted_by_an_int(topic, sampled, problem)
         if narrow := suspects.too_small(kernel.file.source):
-            beyond_int = not _counted_by_an_int(topic, sampled, problem)
-            reason = (
-                reason.replace(RANGES, narrow)
-                .replace(OTHERWISE, narrow)
-                .replace(COVER, narrow if beyond_int else COVER)
-            )
-        if isinstance(refused, Lost) or _counted_by_an_int(topic, sampled, problem):
+            for general in (RANGES, OTHERWISE) if by_an_int else (RANGES, OTHERWISE, COVER):
+                reason = reason.replace(general, narrow)
+        if isinstance(refused, Lost) or by_an_int:
             said = f"Every case is right, but at {_where(topic, problem)}: {reason}"
             raise refused.saying(said) from None
         so_far = f"Right wherever an int counts the elements; at {units.problem(problem)} (a few blocks of it are run)"
