@@ -18,7 +18,8 @@ Each term is the time that one part of the device is busy, as if it worked alone
 Parts work at the same time, but never perfectly: the terms are joined by a p-norm, which lies between their
 maximum and their sum; nearer to the sum where one block alone has a multiprocessor, and waits for what it loads, as it
 does not for cp.async and TMA. But for the products of wgmma, which no warp waits for as it issues other work: a launch
-takes as long as they take, or as long as all the rest. Every parameter belongs to a device; none belongs to a kernel.
+takes as long as they take, or as long as all the rest. It takes no less than its longest warp, which issues an
+instruction a clock at most. Every parameter belongs to a device; none belongs to a kernel.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ class LaunchStats:
     dram_write: float  # bytes
     l2_read: float  # bytes that miss an L1 cache
     longest_warp: float = 0  # instructions of the warp that executes the most; 0: all do as much
+    rarest_warp: float = 0  # of one that does far more than those that stand for all; 0: none is known
     atomics_a_word: float = 0  # that update one word, one after the other
 
     @property
@@ -115,11 +117,11 @@ class ModelledTime:
     limited_by: str  # the name of the largest term
 
 
-def launch_stats(record: CountedLaunch, array_bytes: int) -> LaunchStats:
+def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) -> LaunchStats:
     """What a launch does in full, from the blocks of it that were run.
 
     `array_bytes` are all arrays of the problem together: blocks share what they read, so that no more than
-    that is read from DRAM. Raises ValueError where no block was run.
+    that is read from DRAM. `rarest_warp` is known of other blocks. Raises ValueError where no block was run.
     """
     if record.blocks_run < 1:
         raise ValueError("no block of the launch was run")
@@ -135,6 +137,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int) -> LaunchStats:
         dram_write=min(record.dram_write_bytes * scale, array_bytes),
         l2_read=record.l2_read_bytes * scale,
         longest_warp=record.longest_warp,
+        rarest_warp=rarest_warp,
         atomics_a_word=record.atomics_a_word,
     )
 
@@ -163,7 +166,10 @@ def modelled_time(device: DeviceSpec, launches: Sequence[LaunchStats]) -> Modell
     joined = [
         sum(term**p for term in terms.values()) ** (1 / p) for terms, p in zip(each, overlap, strict=True)
     ]
-    seconds = sum(map(max, joined, aside))
+    rarest = [
+        launch.rarest_warp / device.clock_hz for launch in launches
+    ]  # issues one instruction a clock at most
+    seconds = sum(map(max, joined, aside, rarest))
     terms = {name: sum(terms[name] for terms in each) for name in each[0]}
     terms["tensor"] += sum(aside)
     terms["launch"] = device.launch_s * len(launches)

@@ -1,4 +1,5 @@
-"""What PTX compares with what, as far as it follows from a kernel's parameters and the shape of its launch alone."""
+"""What PTX compares with what, as far as it follows from a kernel's parameters and the shape of its launch alone, or
+besides from which block and thread it is."""
 
 from __future__ import annotations
 
@@ -6,6 +7,12 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Integers: TypeAlias = Any  # int | np.ndarray of int64; their operators are the same
+"""One, or those of many threads. Of 64 bits, those of many are numbers with a sign."""
 
 _ENTRY = r"\.entry {}\s*\(.*?^\{{\n(?P<body>.*?)^\}}"
 _LINE = re.compile(
@@ -13,22 +20,25 @@ _LINE = re.compile(
     re.M,
 )
 _PARAMETER = re.compile(r"\[\w+_param_(\d+)\]")
-_SHAPE = re.compile(r"%(nctaid|ntid)\.([xyz])")
+_REGISTER = re.compile(r"%(nctaid|ntid|ctaid|tid)\.([xyz])")
 MOST = 200
 """Values through which a comparison is followed; what is made of more, nobody has written."""
 
-_TWO: Mapping[str, Callable[[int, int], int]] = {
+_DONE: Mapping[str, Callable[..., Any]] = {
+    "neg": operator.neg,
+    "min": lambda left, right: left + (right - left) * (right < left),
+    "max": lambda left, right: left + (right - left) * (right > left),
     "add": operator.add,
     "sub": operator.sub,
-    "min": min,
-    "max": max,
     "shl": operator.lshift,
     "shr": operator.rshift,
     "div": operator.floordiv,
     "rem": operator.mod,
     "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
 }
-_HOLDS: Mapping[str, Callable[[int, int], bool]] = {
+_HOLDS: Mapping[str, Callable[[Integers, Integers], Any]] = {
     "lt": operator.lt, "lo": operator.lt, "le": operator.le, "ls": operator.le, "gt": operator.gt,
     "hi": operator.gt, "ge": operator.ge, "hs": operator.ge, "eq": operator.eq, "ne": operator.ne,
 }  # fmt: skip
@@ -41,6 +51,12 @@ class Given:
     arguments: Sequence[int | None]  # None: no integer
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
+    blocks: Sequence[Integers] | None = None  # x, y and z of blocks, and of threads in them; None: any
+    threads: Sequence[Integers] | None = None
+
+    def register(self, name: str) -> Sequence[Integers] | None:
+        """What a special register holds: x, y and z."""
+        return {"nctaid": self.grid, "ntid": self.block, "ctaid": self.blocks, "tid": self.threads}[name]
 
 
 @dataclass(frozen=True)
@@ -54,27 +70,28 @@ class Comparison:
     right: str
     made: Mapping[str, _Made]  # registers, by what sets them
 
-    def sides(self, given: Given) -> tuple[int, int] | None:
-        """What is compared; None where that does not follow from what a launch is given."""
-        known: dict[str, int | None] = {}  # operands
+    def sides(self, given: Given) -> tuple[Integers, Integers] | None:
+        """The integers that are compared; None where they do not follow from what a launch is given."""
+        known: dict[str, Integers | None] = {}  # operands
         left, right = (self._value(item, given, known) for item in (self.left, self.right))
         return None if left is None or right is None else (_as(self.kind, left), _as(self.kind, right))
 
-    def holds(self, left: int, right: int) -> bool:
+    def holds(self, left: Integers, right: Integers) -> Any:
         """Whether it is true of these."""
         return _HOLDS[self.test](left, right)
 
-    def _value(self, operand: str, given: Given, known: dict[str, int | None]) -> int | None:
+    def _value(self, operand: str, given: Given, known: dict[str, Integers | None]) -> Integers | None:
         if operand not in known and len(known) < MOST:
             known[operand] = None  # as long as it is looked for: it may be made of itself
             known[operand] = self._found(operand, given, known)
         return known.get(operand)
 
-    def _found(self, operand: str, given: Given, known: dict[str, int | None]) -> int | None:
+    def _found(self, operand: str, given: Given, known: dict[str, Integers | None]) -> Integers | None:
         if parameter := _PARAMETER.fullmatch(operand):
             return given.arguments[int(parameter[1])]
-        if shape := _SHAPE.fullmatch(operand):
-            return (given.grid if shape[1] == "nctaid" else given.block)["xyz".index(shape[2])]
+        if special := _REGISTER.fullmatch(operand):
+            of_axes = given.register(special[1])
+            return None if of_axes is None else of_axes["xyz".index(special[2])]
         if re.fullmatch(r"-?\d+|0x[0-9a-fA-F]+", operand):
             return int(operand, 0)
         made = self.made.get(operand)
@@ -96,40 +113,45 @@ class _Made:
     parts: tuple[str, ...]
     operands: tuple[str, ...]
 
-    def value(self, operands: Sequence[int]) -> int | None:
+    def value(self, operands: Sequence[Integers]) -> Integers | None:
         """The integer that it makes; None for an instruction that is not followed."""
         name, kind = self.parts[0], self.parts[-1]
         bits = int(kind[1:])
-        made = 2 * bits if "wide" in self.parts else bits
+        if any(isinstance(each, np.ndarray) for each in operands):
+            operands = [np.array([_as("s64", each)]) if isinstance(each, int) else each for each in operands]
         first, *others = (_as(kind, each) for each in operands)
-        match name:
-            case "ld" | "mov" | "cvta":
-                value = first
-            case "cvt" if self.parts[-2][0] in "sub":
-                return _as(self.parts[-2], first)
-            case "neg":
-                value = -first
-            case "mul" | "mad":
-                value = first * others[0]
-                if "hi" in self.parts:
-                    value >>= bits
-                value += operands[2] if name == "mad" else 0
-            case "div" | "rem" if others[0] == 0:
+        if name in ("ld", "mov", "cvta"):
+            return first
+        if name == "cvt":
+            return _as(self.parts[-2], first) if self.parts[-2][0] in "sub" else None
+        if name in ("mul", "mad"):
+            return self._product(first, others[0], operands[2] if name == "mad" else 0)
+        if name in ("div", "rem") and np.any(others[0] == 0):
+            return None
+        if name in ("shl", "shr") and np.any((others[0] < 0) | (others[0] >= bits)):
+            return None
+        if name == "shr" and kind[0] != "s" and np.any(first < 0):  # of many, which have a sign here
+            return None
+        return _as(kind, _DONE[name](first, *others)) if name in _DONE else None
+
+    def _product(self, left: Integers, right: Integers, more: Integers) -> Integers | None:
+        kind = self.parts[-1]
+        bits = int(kind[1:])
+        product = left * right
+        if "hi" in self.parts:
+            if bits == 64 and isinstance(product, np.ndarray):
                 return None
-            case "shl" | "shr" if not 0 <= others[0] < bits:
-                return None
-            case _ if name in _TWO:
-                value = _TWO[name](first, others[0])
-            case _:
-                return None
-        return _as(f"{kind[0]}{made}", value)
+            product >>= bits
+        return _as(f"{kind[0]}{2 * bits}" if "wide" in self.parts else kind, product + more)
 
 
-def _as(kind: str, value: int) -> int:
+def _as(kind: str, value: Integers) -> Integers:
     """The number that the bits of a value stand for in a type such as s32."""
     bits = int(kind[1:])
-    value &= (1 << bits) - 1
-    return value - (1 << bits) if kind[0] == "s" and value >> (bits - 1) else value
+    if bits == 64 and not isinstance(value, int):
+        return value
+    half = 1 << (bits - 1) if kind[0] == "s" else 0
+    return ((value + half) & ((1 << bits) - 1)) - half
 
 
 def of(ptx: str, symbol: str) -> list[Comparison]:

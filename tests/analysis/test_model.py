@@ -248,3 +248,9 @@ def test_every_rung_is_modelled_faster_than_the_one_before(name: str) -> None:
     for before, after in itertools.pairwise(times):
         assert after < 1.05 * before
     assert times[-1] == min(times)
+
+
+def test_a_launch_takes_no_less_than_its_longest_warp() -> None:
+    usual = copy(1 << 20, 1)
+    slow = replace(usual, rarest_warp=1.92e9)
+    assert modelled_time(H200, [slow, usual]).seconds == pytest.approx(1.0, rel=0.01)

@@ -124,10 +124,10 @@ class Kernels(Kind[KernelFile]):
         self, pool: DevicePool, current: KernelSubmission, store: CaseStore, found: main_size.Looked
     ) -> None:
         """Take note of what was seen at large sizes."""
-        current.beyond = found.beyond
+        current.beyond, current.at_main = found.beyond, found.at_main
         with pool.emulator() as runner:
             cases = CaseRunner(self.topic, store, runner)
-            submission.claim_at_main_sizes(current, cases, found.at_main)
+            submission.claim_at_main_sizes(current, cases)
 
     def times(
         self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[KernelFile]], progress: Progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -78,14 +78,13 @@ def array_bytes(topic: Topic, planned: Planned, problem: Problem) -> int:
     return topic.reference.min_bytes(problem) + scratch
 
 
-def deciding(topic: Topic) -> dict[str, Array]:
-    """Elements of those inputs that decide what a kernel does, by name: floats are computed with, whole numbers may say
-    which word is updated."""
-    names = {item.name for item in topic.signature.inputs if item.dtype.kind in "iu"}
-    if not names:
-        return {}
-    found = drawn(topic, np.random.default_rng(PUBLIC_SEED), "exact", PATTERN_BYTES)
-    return {name: found[name] for name in names}
+def contents(topic: Topic) -> dict[str, Array]:
+    """Elements of the topic's inputs, by name: floats as in real data, and whole numbers as in exact cases, which may
+    say which word is updated."""
+    rng = np.random.default_rng(PUBLIC_SEED)
+    real, exact = drawn(topic, rng, "real", PATTERN_BYTES), drawn(topic, rng, "exact", PATTERN_BYTES)
+    whole = {item.name for item in topic.signature.inputs if item.dtype.kind in "iu"}
+    return {name: exact[name] if name in whole else array for name, array in real.items()}
 
 
 def sample(
@@ -176,6 +175,10 @@ def executed(records: Sequence[Record]) -> float:
     )
 
 
-def model(device: DeviceSpec, records: Sequence[Record], nbytes: int) -> ModelledTime:
-    """The modelled time of launches on a device; `nbytes` are all arrays of the problem together."""
-    return modelled_time(device, [launch_stats(record, nbytes) for record in records])
+def model(
+    device: DeviceSpec, records: Sequence[Record], nbytes: int, longest: Sequence[int] = ()
+) -> ModelledTime:
+    """The modelled time of launches on a device; `nbytes` are all arrays of the problem together, `longest` are the
+    instructions of each launch's longest warp among other blocks that were run at these sizes."""
+    known = [*longest, *[0] * len(records)]
+    return modelled_time(device, list(map(launch_stats, records, repeat(nbytes), known)))

@@ -48,6 +48,7 @@ from grader.judge.kernels.case_runner import (
 )
 from grader.judge.kernels.compiled import Kernel, Planned, prepare
 from grader.judge.kernels.counting import Resources
+from grader.judge.kernels.large.main_size import ran_whole, took_too_long
 from grader.judge.refused import OfLaterCall, Refused
 from grader.judge.submission import Submission, check_claims
 from grader.results import FindingResult, LineCost, Mismatch
@@ -82,6 +83,7 @@ class KernelSubmission(Submission):
     counted: tuple[
         tuple[Record, ...], ...
     ] = ()  # of each case at those sizes, its launches; empty: not counted
+    at_main: Sequence[Record] = ()  # some blocks of its launches at the main size; none: not looked at
     modelled: ModelledTime | None = None
     track: Future[KernelTrack] | None = None  # what it is timed on; None: no GPU, or not counted
 
@@ -428,10 +430,11 @@ def claim(
     current.claims = check_claims(runner.topic, claims, values)
 
 
-def claim_at_main_sizes(current: KernelSubmission, runner: CaseRunner, records: Sequence[Record]) -> None:
+def claim_at_main_sizes(current: KernelSubmission, runner: CaseRunner) -> None:
     """Claims have to hold at the main sizes as well, by what some blocks did there: a kernel may have the idea at the
     counted sizes alone."""
-    if not records:
+    records = current.at_main
+    if not ran_whole(records):
         return
     hello, topic = runner.child.hello(), runner.topic
     planned = current.compiled.plan(topic.sizes_main, hello.limits)
@@ -466,7 +469,8 @@ def model(
     records: Sequence[Record] | None = current.records
     if counted != problem:
         records = _at_larger_sizes(current, current.records, runner, planned, problem, counted)
-    current.modelled = None if records is None else sampling.model(spec, records, room)
+    longest = [record.longest_warp for record in current.at_main]
+    current.modelled = None if records is None else sampling.model(spec, records, room, longest)
 
 
 def _at_larger_sizes(
@@ -494,13 +498,15 @@ def _at_larger_sizes(
     seconds = emulator_seconds(topic, problem)
     runner.child.load_afresh(current.compiled, seconds)
     try:
-        inputs = sampling.deciding(topic)
+        inputs = sampling.contents(topic)
         found = sampling.sample(
             runner.child, current.compiled, launches, room, sampling.LONGEST_BLOCK, seconds, inputs
         )
     except Refused as refused:
         alone = refused.verdict == "timeout" and not sampling.takes_turns(counted)
         return None if alone else grown
+    if took_too_long(current.at_main):
+        return None
     doubtful = sampling.takes_turns(counted) and sampling.executed(found) > 2 * sampling.executed(grown)
     return grown if doubtful else found
 

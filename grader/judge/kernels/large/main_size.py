@@ -43,9 +43,11 @@ from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
+from grader.judge.kernels.large import rare_blocks
 from grader.judge.kernels.large.coverage import COVER, OTHERWISE, RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
+from grader.judge.kernels.sampling import LONGEST_BLOCK
 from grader.judge.refused import GridEnds, Lost, NoRoom, Refused
 from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
@@ -62,11 +64,8 @@ MOST_BLOCKS, MOST_ELSEWHERE = 64, 16
 ENOUGH, ENOUGH_ELSEWHERE = 3_000_000, 1_000_000
 """Warp instructions of a launch's blocks after which no other is begun, at the main size and at others."""
 
-BLOCK_BUDGET = 24_000_000
-"""Warp instructions that one block may take; gemm's blocks of several tiles take three quarters."""
-
 WAITING = {"budget exhausted", "starved"}
-"""Launches that say nothing: a block takes long, or waits for others, which need not have been run."""
+"""Launches of which nothing can be compared: a block takes long, or waits for others, which need not have been run."""
 
 FURTHEST = 65_535 * 16
 """Beyond it, a kernel need not be launched at all. A grid may end before: it has to be right so far and no further."""
@@ -109,7 +108,7 @@ class Looked:
     """What was found of a kernel that is right wherever an int counts an array's elements."""
 
     at_main: Sequence[Record] = ()
-    """Of its launches at the main size, of the blocks that were run; none where that says nothing."""
+    """Of its launches at the main size, of the blocks that were run, to their end or not; none: there is no room."""
 
     beyond: str | None = None
     """Why it is wrong where an array has more elements than an int counts; None where it is not."""
@@ -138,7 +137,7 @@ def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int) -> Loo
     at_main, *said = pool.spread(lambda size: tried(*size), [(topic.sizes_main, True), *meanwhile])
     if isinstance(at_main, Refused):
         raise at_main
-    meet = not at_main or any(record.may_wait or record.communicates for record in at_main)
+    meet = not ran_whole(at_main) or any(record.may_wait or record.communicates for record in at_main)
     if meet or not meanwhile:
         said = pool.spread(lambda problem: tried(problem, meet), elsewhere)
     refused = [outcome for outcome in said if isinstance(outcome, Refused)]
@@ -146,6 +145,16 @@ def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int) -> Loo
         if not isinstance(outcome, _Beyond):
             raise outcome
     return Looked(at_main, refused[0].reason if refused else None)
+
+
+def ran_whole(records: Sequence[Record]) -> bool:
+    """Whether blocks came to their end: only then can be told what they do."""
+    return bool(records) and all(record.status == "completed" for record in records)
+
+
+def took_too_long(records: Sequence[Record]) -> bool:
+    """Whether a block was stopped that waits for no other."""
+    return any(record.status == "budget exhausted" and not record.may_wait for record in records)
 
 
 class _Beyond(Refused):
@@ -245,18 +254,18 @@ class Look:
         return self.problem == self.topic.sizes_main and is_one(self.topic, self.problem)
 
     def run(self, runner: Runner, rng: random.Random) -> Sequence[Record]:
-        """Run some blocks of every launch, and look at what they did: their records, none where they say nothing.
-        Raises Refused."""
+        """Run some blocks of every launch, and look at what they did: their records, none where there is no room for
+        it. Raises Refused."""
         at_main = self.problem == self.topic.sizes_main
         most, enough = (MOST_BLOCKS, ENOUGH) if at_main else (MOST_ELSEWHERE, ENOUGH_ELSEWHERE)
         launches = [
             of_all_blocks(launch)
             if self.one_sum and only_goes_on(launch, self.topic)
-            else _of_some_blocks(launch, most, enough, rng)
+            else self._of_some_blocks(launch, most, enough, rng)
             for launch in self.planned.launches
         ]
         runner.load(self.kernel, SECONDS)
-        run = Run(self.kernel.module, tuple(launches), BLOCK_BUDGET)
+        run = Run(self.kernel.module, tuple(launches), LONGEST_BLOCK)
         try:
             reply = runner.ask([*self._allocations(runner), run], SECONDS)
         except NoRoom:  # what blocks have stored far apart takes a page each
@@ -268,12 +277,17 @@ class Look:
             self.problem,
         )
         if self._ended_early(runner, reply, records):
-            return ()
+            return records
         try:
             self._check(runner, records)
         finally:
             runner.do([Release(), *self._reloading(runner, records)], SECONDS)
         return records
+
+    def _of_some_blocks(self, launch: Launch, most: int, enough: int, rng: random.Random) -> Launch:
+        """A launch of some of its blocks. Memory is zero already."""
+        rare = rare_blocks.found(self.kernel, launch, rng)
+        return replace(launch, blocks=blocks_to_run(launch.grid, most, rng, rare), enough=enough, zero=())
 
     def _reloading(self, runner: Runner, records: Sequence[Record]) -> list[Operation]:
         """Gives the module's variables their first values, where blocks have written to some: a count of blocks that
@@ -295,7 +309,7 @@ class Look:
             raise found
         if stopped & WAITING or (reply.failure is not None and reply.failure.status == NO_MEMORY):
             return True
-        refusal = of_records(records, BLOCK_BUDGET)
+        refusal = of_records(records, LONGEST_BLOCK)
         if refusal is None and reply.failure is not None:
             refusal = of_failure(reply.failure)
         assert refusal is not None, "a launch that did not complete says why"
@@ -425,15 +439,12 @@ class Look:
             )
 
 
-def _of_some_blocks(launch: Launch, most: int, enough: int, rng: random.Random) -> Launch:
-    """A launch of some of its blocks. Memory is zero already."""
-    return replace(launch, blocks=blocks_to_run(launch.grid, most, rng), enough=enough, zero=())
-
-
-def blocks_to_run(grid: tuple[int, int, int], most: int, rng: random.Random) -> tuple[int, ...]:
+def blocks_to_run(
+    grid: tuple[int, int, int], most: int, rng: random.Random, rare: Sequence[int] = ()
+) -> tuple[int, ...]:
     """The blocks of a grid to run, those that matter most first: some that are drawn, the ends of the grid, the second
-    block, since the first ones are often given what is left over, and pairs of which the second's number differs in one
-    bit: an index that has lost that bit makes both do the same."""
+    block, since the first ones are often given what is left over, those that are `rare`, and pairs of which the
+    second's number differs in one bit: an index that has lost that bit makes both do the same."""
     total = product(grid)
     if total <= most:
         return tuple(rng.sample(range(total), total))
@@ -442,5 +453,5 @@ def blocks_to_run(grid: tuple[int, int, int], most: int, rng: random.Random) -> 
     corners = [x - 1, total - x, x * (y - 1), total - x * y]
     bits = reversed(range(total.bit_length()))
     pairs = [pair for block, bit in zip(drawn[1:], bits, strict=False) for pair in (block, block ^ 1 << bit)]
-    wanted = [drawn[0], 0, total - 1, 1, *drawn[1:4], *corners, *pairs, *drawn]
+    wanted = [drawn[0], 0, total - 1, 1, *rare, *drawn[1:4], *corners, *pairs, *drawn]
     return tuple(list(dict.fromkeys(block for block in wanted if 0 <= block < total))[:most])

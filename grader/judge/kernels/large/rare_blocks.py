@@ -1,0 +1,59 @@
+"""Blocks that go a way of their own: comparisons of their numbers come out otherwise than in most blocks."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from grader.judge.child.protocol import Launch, Scalar
+from grader.judge.kernels.compiled import Kernel
+from grader.judge.kernels.counting import product
+from grader.workbook import comparisons
+from grader.workbook.comparisons import Given
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MOST_BLOCKS = 1 << 14
+"""Of a grid, so many are asked which way they go; where there are more, they are drawn."""
+
+THREADS = 4
+"""Of a block, that are asked: the first, the last, and others that are drawn."""
+
+MOST = 12
+"""Ways for which a block is found, the rarest first."""
+
+
+def found(kernel: Kernel, launch: Launch, rng: random.Random) -> list[int]:
+    """A block, drawn, for each way that is taken by fewer than half of the blocks, as far as conditions follow from
+    sizes, the launch, and a thread's place in it."""
+    total = product(launch.grid)
+    blocks = np.array(sorted(rng.sample(range(total), min(total, MOST_BLOCKS))), np.int64)
+    last = product(launch.block) - 1
+    values = [each.value if isinstance(each, Scalar) else None for each in launch.args]
+    arguments = [value if isinstance(value, int) else None for value in values]
+    ways: dict[bytes, Array] = {}
+    for thread in {0, last, *(rng.randrange(last + 1) for _ in range(THREADS - 2))}:
+        given = Given(
+            arguments=arguments,
+            grid=launch.grid,
+            block=launch.block,
+            blocks=_coordinates(blocks, launch.grid),
+            threads=_coordinates(np.array([thread]), launch.block),
+        )
+        for comparison in comparisons.of(kernel.build.ptx, launch.symbol):
+            sides = comparison.sides(given)
+            if sides is None:
+                continue
+            taken = np.broadcast_to(comparison.holds(*sides), blocks.shape)
+            rare = taken if 2 * np.count_nonzero(taken) < len(taken) else ~taken
+            if rare.any():
+                ways[rare.tobytes()] = blocks[rare]
+    return [int(rng.choice(some)) for some in sorted(ways.values(), key=len)[:MOST]]
+
+
+def _coordinates(places: Array, shape: tuple[int, int, int]) -> tuple[Array, Array, Array]:
+    """x, y and z of blocks of a grid, or of threads of a block, by their numbers."""
+    x, y, _ = shape
+    return places % x, places // x % y, places // (x * y)
