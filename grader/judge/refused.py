@@ -27,8 +27,8 @@ class Refused(Exception):
         return self.with_traceback(None)
 
 
-class OfLaterCall(Refused):
-    """It is right when it is called first: what is tried by one call mends nothing."""
+class RightAtFirst(Refused):
+    """It is right when it is called first, and its warps run by number: what is tried that way mends nothing."""
 
 
 class GridEnds(Refused):

@@ -1,4 +1,4 @@
-"""In which order the blocks of a launch run, where that can matter."""
+"""In which order the blocks of a launch run, and the warps of a block, where that can matter."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 Order = Literal["rising", "reversed", "shuffled", "switched", "crowded"]
-"""By number; against it; at random; at random, many at a time, which take turns at accesses that others see, and see
-stores of others late where nothing orders them; or by number, no more at a time than one multiprocessor holds."""
+"""By number; against it, as do the warps of a block; at random; at random, many at a time, which take turns at accesses
+that others see, and see stores of others late where nothing orders them; or by number, no more at a time than one
+multiprocessor holds."""
 
+REVERSED: Order = "reversed"
 SWITCHED: Order = "switched"
 CROWDED: Order = "crowded"
 ORDERS: tuple[Order, ...] = tuple(order for order in get_args(Order) if order != CROWDED)
@@ -22,7 +24,7 @@ _SEED = 20
 
 def arranged(linears: Array, order: Order) -> Array:
     """The blocks in the order in which they begin."""
-    if order == "reversed":
+    if order == REVERSED:
         return np.ascontiguousarray(linears[::-1])
     if order in ("rising", CROWDED):
         return linears

@@ -105,6 +105,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     RESIDENTS,  # pointer to what HELD_SLOTS hold of each of them, as far as blocks take turns
     RESIDENT_COUNT,  # how many places there are
     LAST_SERIAL,  # BLOCK_SERIAL of the block that began last
+    BACKWARDS,  # 1 where the warps of a block take their turns from the last to the first
     RANDOM,  # the state of the generator by which blocks take turns; 0 where they run to their end if they can
     DOUBTFUL,  # where the values of a store matter that is about to be done: DOUBT_GLOBAL, DOUBT_SHARED, a bit each
     PROGRESS,  # of a launch: grows with each atomic or tracked store that changes what memory holds
@@ -145,7 +146,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(123)
+) = range(124)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (

@@ -16,6 +16,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESSOR_BITS,
     ASYNC,
     ASYNC_WARP_BYTES,
+    BACKWARDS,
     BARRIER_CLOCK,
     BLOCK_BUDGET,
     BLOCK_CLOCK,
@@ -195,7 +196,8 @@ def _advance(context: int, kernel: int) -> int:
     or DEADLOCKED."""
     c = pointer(context, int64)
     while True:
-        for warp in range(c[WARPS]):
+        for turn in range(c[WARPS]):
+            warp = c[WARPS] - 1 - turn if c[BACKWARDS] else turn
             state = c[WARP_STATES] + warp * c[WARP_BYTES]
             w = pointer(state, int64)
             if w[W_HELD] and w[W_STATUS] == WAITING:

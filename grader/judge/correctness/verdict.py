@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from grader.emulator import metrics
-from grader.emulator.machine.orders import CROWDED, Order
+from grader.emulator.machine.orders import CROWDED, REVERSED, Order
 from grader.emulator.machine.records import by_line
 from grader.findings.bounds import GUARD
 from grader.findings.origins import Told
@@ -18,7 +18,7 @@ from grader.findings.remedies import ALIGN, REACH_BARRIERS, TRAPS
 from grader.judge.child.protocol import Failure, Record
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage
-from grader.judge.refused import Lost, NoRoom, OfLaterCall, Refused
+from grader.judge.refused import Lost, NoRoom, Refused, RightAtFirst
 from grader.results import FindingResult, Mismatch
 from grader.workbook import units
 from grader.workbook.reference import Problem
@@ -201,19 +201,26 @@ def of_order(refused: Refused, order: Order) -> Refused:
             "At the topic's main size the device cannot hold all blocks at a time. With no more of them at a time than "
             f"one multiprocessor holds: {refused.reason}"
         )
-    how = {"reversed": "from the last to the first", "shuffled": "in a random order"}
-    way = how.get(
-        order, "at the same time, taking turns, and see late what others store without a fence behind it"
+    way = "at the same time, taking turns, and see late what others store without a fence behind it"
+    if order in ("shuffled", REVERSED):
+        way = "in a random order" if order == "shuffled" else "from the last to the first, as do their warps"
+    return refused.saying(
+        f"It depends on the order of the blocks, which may be any. With blocks that run {way}: {refused.reason}"
     )
-    return Refused(
+
+
+def of_warps(refused: Refused) -> RightAtFirst:
+    """What a kernel whose blocks have nothing to do with each other does where the last warp runs first."""
+    return RightAtFirst(
         refused.verdict,
-        f"It depends on the order of the blocks, which may be any. With blocks that run {way}: {refused.reason}",
+        "It depends on the order of a block's warps, which may be any. With warps that run from the last to the first: "
+        f"{refused.reason} Have all wait at __syncthreads() before a warp takes what others add to shared memory.",
     )
 
 
-def of_later_call(refused: Refused) -> OfLaterCall:
+def of_later_call(refused: Refused) -> RightAtFirst:
     """What a kernel that is right when it is called first does when it is called again."""
-    return OfLaterCall(
+    return RightAtFirst(
         refused.verdict,
         "It is right once only: a later call finds in a `__device__` variable what earlier ones have left there. "
         f"Have the last block put back what all calls begin with. Later: {refused.reason}",

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from grader.emulator.machine.orders import CROWDED, ORDERS, SWITCHED, Order
+from grader.analysis.occupancy import WARP
+from grader.emulator import metrics
+from grader.emulator.machine.orders import CROWDED, ORDERS, REVERSED, SWITCHED, Order
 from grader.findings import origins
 from grader.findings.origins import Told
 from grader.judge.child.protocol import Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseStore
-from grader.judge.correctness.verdict import of_later_call, of_order
+from grader.judge.correctness.verdict import of_later_call, of_order, of_warps
 from grader.judge.kernels import case_run, sampling
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned
@@ -98,6 +100,8 @@ class CaseRunner:
             again.append(replace(attempt, planned=fewer))
         if any(record.communicates for record in outcome.records):
             again += [replace(attempt, order=order) for order in self._orders(case, outcome.records)]
+        elif any(map(_warps_meet, outcome.records)) and work(self.topic, case.problem) <= SMALL:
+            again.append(replace(attempt, order=REVERSED))
         if any(record.may_wait for record in outcome.records) and self._crowded_later(kernel):
             again.insert(0, replace(attempt, order=CROWDED))
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
@@ -187,15 +191,16 @@ class CaseRunner:
             raise
         except Refused as refused:
             outcome.findings, outcome.comparison = again.findings, again.comparison
-            raise self._of_again(refused, attempt) from None
+            raise self._of_again(refused, attempt, outcome) from None
         if attempt.order == SWITCHED:
             outcome.records = tuple(map(_shared_as, outcome.records, again.records))
 
-    def _of_again(self, refused: Refused, attempt: CaseRun) -> Refused:
+    def _of_again(self, refused: Refused, attempt: CaseRun, first: Outcome) -> Refused:
         if attempt.after:
             return of_later_call(refused)
         if attempt.order != ORDERS[0]:
-            return of_order(refused, attempt.order)
+            blocks_meet = any(record.communicates and record.grid_blocks > 1 for record in first.records)
+            return of_order(refused, attempt.order) if blocks_meet else of_warps(refused)
         return refused.saying(f"On a device with {FEW_MULTIPROCESSORS} multiprocessors: {refused.reason}")
 
 
@@ -210,6 +215,11 @@ def on_fewer(kernel: Kernel, problem: Problem, limits: Limits) -> Planned | None
 def _computed(planned: Planned) -> list[tuple[str, tuple[object, ...]]]:
     """Which kernels are launched, with which arguments."""
     return [(launch.symbol, launch.args) for launch in planned.launches]
+
+
+def _warps_meet(record: Record) -> bool:
+    """Whether warps of a block may meet at atomics, which are no race in whatever order they come."""
+    return math.prod(record.block) > WARP and any(map(record.counters.get, metrics.SHARED_ATOMICS.values()))
 
 
 def _shared_as(record: Record, other: Record) -> Record:

@@ -49,7 +49,7 @@ from grader.judge.kernels.case_runner import (
 from grader.judge.kernels.compiled import Kernel, Planned, prepare
 from grader.judge.kernels.counting import Resources
 from grader.judge.kernels.large.main_size import ran_whole, took_too_long
-from grader.judge.refused import OfLaterCall, Refused
+from grader.judge.refused import Refused, RightAtFirst
 from grader.judge.submission import Submission, check_claims
 from grader.results import FindingResult, LineCost, Mismatch
 from grader.workbook import cuda_source, suspects, units
@@ -173,7 +173,7 @@ def _explained(
 ) -> Refused:
     """Says what mends the launch, or shows wrong values in a case that can be read. Of what explains the values of the
     case that failed, only that is said which explains those of the small one as well."""
-    if isinstance(refusal, OfLaterCall):
+    if isinstance(refusal, RightAtFirst):
         return refusal
     runner = replace(runner, most=EXPLAINING)
     seen = refusal.reason.replace(f" {WHICH_THREAD}", "")

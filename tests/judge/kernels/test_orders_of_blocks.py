@@ -118,3 +118,33 @@ def test_blocks_that_wait_take_turns_in_large_cases_too(tmp_path: Path) -> None:
 def test_what_is_right_in_all_is_not(name: str, tmp_path: Path) -> None:
     result = graded(RIGHT[name], tmp_path, 1)
     assert result.verdict == "pass", result.reason
+
+
+@pytest.mark.parametrize(("barrier", "verdict"), [("", "fail"), ("__syncthreads();", "pass")])
+def test_so_are_warps_that_meet_at_atomics(barrier: str, verdict: str, tmp_path: Path) -> None:
+    """In whatever order they come, atomics are no race: the last warp takes the sum of all that came before."""
+    file = tmp_path / "kernel.cu"
+    file.write_text(
+        f"""// /// launch
+// [[launch]]
+// kernel = "reduce"
+// grid = ["cdiv(N, 256)"]
+// block = [256]
+// zero = ["out"]
+// ///
+extern "C" __global__ void reduce(const float* in, float* out, int N)
+{{
+    __shared__ float sum;
+    sum = 0.0f;
+    __syncthreads();
+    const size_t i = size_t(blockIdx.x) * 256 + threadIdx.x;
+    atomicAdd(&sum, i < N ? in[i] : 0.0f);
+    {barrier}
+    if (threadIdx.x == 255) atomicAdd(out, atomicExch(&sum, 0.0f));
+}}
+""",
+        "utf-8",
+    )
+    result = grade(topics.load("reduce"), file, "emulator", seed=1, problem_overrides={"N": 100})
+    assert result.verdict == verdict, result.reason
+    assert barrier or "It depends on the order of a block's warps" in str(result.reason)
