@@ -56,6 +56,10 @@ class DeviceSpec:
         float  # from one compare-and-swap of a SM in shared memory to the next, in ptxas' loops
     )
     shared_cas_latency: float  # from one of a warp's to its next
+    fence_latency: float  # of a fence for the device: a warp waits for what it has stored, and for the answer
+    fence_clocks: float  # from one of a SM's warps to the next
+    system_fence_latency: float
+    system_fence_clocks: float
     l1_latency: float
     l2_latency: float
     dram_latency: float

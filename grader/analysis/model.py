@@ -11,7 +11,8 @@ Each term is the time that one part of the device is busy, as if it worked alone
     fma      FP32 arithmetic
     special  reciprocals, roots, exponentials and the like, and what begins with one, such as a division
     tensor   arithmetic of Tensor Cores
-    latency  memory latencies that a warp waits for, shared among the warps that are resident (Little's law)
+    latency  memory latencies, fences and sleep that a warp waits for, shared among the warps that are resident
+             (Little's law)
     atomics  updates of one word, which L2 makes one after the other
     cluster  bytes between the SMs of a cluster, to and from each other's shared memory
 
@@ -285,8 +286,8 @@ def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
 
 
 def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
-    """Seconds that the slots for warps are taken by waiting: for a block to begin, for swaps, and for loads from global
-    memory and from other blocks' shared memory.
+    """Seconds that the slots for warps are taken by waiting: for a block to begin, for swaps, for fences and to sleep,
+    and for loads from global memory and from other blocks' shared memory.
 
     A warp keeps some loads in flight. A load waits for the level of memory that its data came from; the share
     of loads that go to a level is what that level had to supply. Writing is not waited for.
@@ -296,6 +297,9 @@ def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
     waves = max(1.0, launch.blocks / (resident * device.sms))
     swaps = launch.counters.get(metrics.SHARED_ATOMICS["cas"], 0)
     clocks = device.block_clocks + swaps / launch.working_warps * device.shared_cas_latency
+    clocks += _fences(device, launch, resident) / launch.working_warps
+    # A warp sleeps for about as long as it asks (CUDA C++ Programming Guide, "Nanosleep Function").
+    clocks += launch.counters.get(metrics.SLEPT, 0) * 1e-9 * device.clock_hz / launch.working_warps
     peers = launch.counters.get(metrics.PEER_REQUESTS["ld"], 0)
     if peers:
         in_turn = max(1.0, peers / launch.working_warps / LOADS_IN_FLIGHT)
@@ -311,3 +315,16 @@ def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
         )
         clocks += max(1.0, requests / launch.working_warps / LOADS_IN_FLIGHT) * a_load
     return waves * clocks / device.clock_hz
+
+
+def _fences(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
+    """Clocks that warps wait at fences, of all warps together: its own latency, or until all others have had theirs."""
+    warps = min(launch.working_warps / device.sms, resident * launch.working_warps / launch.blocks)
+    costs = {
+        "gl": (device.fence_latency, device.fence_clocks),
+        "sys": (device.system_fence_latency, device.system_fence_clocks),
+    }
+    return sum(
+        launch.counters.get(metrics.FENCES[scope], 0) * max(latency, warps * clocks)
+        for scope, (latency, clocks) in costs.items()
+    )

@@ -149,6 +149,11 @@ INTEGER_OPS = {
     "bmma": "sm__ops_path_tensor_op_bmma_src_int1.sum",
 }
 
+# What has no metric in Nsight Compute: fences for the device (membar.gl, a release, whatever becomes such a fence) and
+# for the system, in warp instructions; and nanoseconds that warps asked to sleep.
+FENCES = {scope: f"emulator__inst_executed_op_membar_{scope}.sum" for scope in ("gl", "sys")}
+SLEPT = "emulator__nanosleep_time.sum"
+
 # Warp instructions of any kind.
 WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
 
@@ -195,6 +200,8 @@ NAMES = frozenset(
         *TENSOR_PIPES.values(),
         *TENSOR_FLOP,
         *INTEGER_OPS.values(),
+        *FENCES.values(),
+        SLEPT,
         WARP_INSTRUCTIONS,
         SPECIAL_FUNCTIONS,
         INTER_THREAD,

@@ -21,6 +21,7 @@ from grader.analysis.model import (
 from grader.emulator.machine.records import Counted
 from grader.emulator.metrics import (
     ASYNC_COPIES,
+    FENCES,
     GLOBAL_LINES,
     GLOBAL_REQUESTS,
     GLOBAL_SECTORS,
@@ -31,6 +32,7 @@ from grader.emulator.metrics import (
     PEER_SECTORS,
     SHARED_ATOMICS,
     SHARED_WAVEFRONTS,
+    SLEPT,
     SPECIAL_FUNCTIONS,
     TENSOR_OPS,
     WARPGROUP_OPS,
@@ -151,6 +153,28 @@ def test_a_warp_waits_for_each_of_its_compare_and_swaps() -> None:
         for counters in ({}, {SHARED_ATOMICS["cas"]: swaps})
     )
     assert waiting - without == pytest.approx(97e3 / 1.92e9)
+
+
+@pytest.mark.parametrize(
+    ("scope", "warps", "clocks"), [("gl", 1, 674), ("gl", 64, 1024), ("sys", 1, 1399), ("sys", 64, 8064)]
+)
+def test_a_warp_waits_for_its_fences(scope: str, warps: int, clocks: int) -> None:
+    """On an H100 64 warps of a multiprocessor took 1011 and 8069 clocks for one each (benchmarks/expansions.cu)."""
+    blocks = 132 * max(1, warps // 32)
+    threads = 32 * min(warps, 32)
+    idle = replace(copy(1 << 20, 1), blocks=blocks, block_threads=threads, counters={}, l2_read=0)
+    fenced = replace(idle, counters={FENCES[scope]: 132.0 * warps})
+    terms = [modelled_time(H200, [launch]).terms["latency"] for launch in (idle, fenced)]
+    assert terms[1] - terms[0] == pytest.approx(clocks / 1.92e9)
+
+
+def test_a_warp_that_sleeps_takes_its_place() -> None:
+    idle = replace(
+        copy(1 << 20, 1), blocks=132 * 8 * 3, counters={}, l2_read=0
+    )  # three times what is resident
+    asleep = replace(idle, counters={SLEPT: 1e3 * idle.warps})
+    terms = [modelled_time(H200, [launch]).terms["latency"] for launch in (idle, asleep)]
+    assert terms[1] - terms[0] == pytest.approx(3e-6)
 
 
 def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:

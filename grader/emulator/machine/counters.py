@@ -16,6 +16,7 @@ import numpy as np
 from grader.emulator import metrics
 from grader.emulator.machine.records import Counted
 from grader.emulator.places import Place
+from grader.emulator.ptx.instructions import fence_scope
 from grader.emulator.ptx.plan import KernelPlan, Site, access_shape, is_bulk_copy
 from grader.emulator.ptx.tree import TYPE_BYTES, Imm
 from grader.emulator.runtime.layout import (
@@ -161,6 +162,9 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
                 result.add(tensor_metric, inst.place, executions * amount)
             if _is_special(inst.opcode):
                 result.add(metrics.SPECIAL_FUNCTIONS, inst.place, executions)
+            scope = fence_scope(inst)
+            if scope:
+                result.add(metrics.FENCES[scope], inst.place, executions)
             metric = metric_of(inst.opcode)
             if metric:
                 guard = plan.guarded.get(id(inst))
@@ -175,26 +179,18 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
 def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
     requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
     operation = site.operation
+    if operation == "sleep":
+        yield metrics.SLEPT, amount
+        return
     yield from _peer_metrics(
         site, *(int(counted[slot]) for slot in (PEER_REQUESTS, PEER_SECTORS, PEER_EXCESS))
     )
     if operation in ("sync", "use", "gmma", "tex"):
         return
     if is_bulk_copy(site.inst):
-        amount += int(counted[PEER_SECTORS]) if requests else 0
-        yield metrics.BULK_COPIES[operation], requests
-        yield metrics.TMA_BYTES[operation], 32 * amount
-        yield metrics.TMA_SECTORS[operation], amount
+        yield from _bulk_metrics(operation, requests, amount + min(1, requests) * int(counted[PEER_SECTORS]))
         return
-    if site.is_matrix:
-        yield metrics.MATRIX_LOADS if operation == "ld" else metrics.MATRIX_STORES, executions
-    elif site.inst.parts[0] == "cp":
-        # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
-        yield metrics.ASYNC_COPIES, requests
-    elif operation in metrics.LOAD_STORE and site.companion and site.space == "shared":
-        yield metrics.SHARED_INSTRUCTIONS[operation], requests
-    elif operation in metrics.LOAD_STORE and not site.companion and site.space in _INSTRUCTIONS:
-        yield _INSTRUCTIONS[site.space][operation], (executions - int(counted[PEERS_ALONE])) * site.accesses
+    yield from _instruction_metrics(site, counted, executions)
     if site.space in ("global", "generic"):
         yield metrics.GLOBAL_REQUESTS[operation], requests
         yield metrics.GLOBAL_SECTORS[operation], amount
@@ -214,6 +210,25 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
         else:
             yield metrics.SHARED_WAVEFRONTS[operation], amount
             yield metrics.SHARED_CONFLICTS[operation], amount - groups
+
+
+def _instruction_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
+    operation, requests = site.operation, int(counted[REQUESTS])
+    if site.is_matrix:
+        yield metrics.MATRIX_LOADS if operation == "ld" else metrics.MATRIX_STORES, executions
+    elif site.inst.parts[0] == "cp":
+        # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
+        yield metrics.ASYNC_COPIES, requests
+    elif operation in metrics.LOAD_STORE and site.companion and site.space == "shared":
+        yield metrics.SHARED_INSTRUCTIONS[operation], requests
+    elif operation in metrics.LOAD_STORE and not site.companion and site.space in _INSTRUCTIONS:
+        yield _INSTRUCTIONS[site.space][operation], (executions - int(counted[PEERS_ALONE])) * site.accesses
+
+
+def _bulk_metrics(operation: str, requests: int, sectors: int) -> Iterator[tuple[str, int]]:
+    yield metrics.BULK_COPIES[operation], requests
+    yield metrics.TMA_BYTES[operation], 32 * sectors
+    yield metrics.TMA_SECTORS[operation], sectors
 
 
 def _peer_metrics(site: Site, requests: int, sectors: int, excess: int) -> Iterator[tuple[str, int]]:

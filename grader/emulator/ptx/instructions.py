@@ -115,6 +115,19 @@ def is_of_block(inst: Instruction) -> bool:
     return inst.parts[0] in ("atom", "red", "ld", "st") and "cta" in inst.parts
 
 
+def fence_scope(inst: Instruction) -> str | None:
+    """For whom a warp waits until what it has stored is seen: "gl" of the device or a cluster, "sys"; else None.
+
+    A release is a fence in front of what it stores (SASS of sm_90: MEMBAR.ALL); none is needed for a block.
+    """
+    name, parts = inst.parts[0], {*inst.parts}
+    fences = name in ("membar", "fence") and not {"proxy", "mbarrier_init", "acquire"} & parts
+    releases = name in ("atom", "red", "st") and bool({"release", "acq_rel"} & parts)
+    if not (fences or releases) or {"cta", "async"} & parts:
+        return None
+    return "sys" if "sys" in parts else "gl"
+
+
 def is_partial_warp_barrier(inst: Instruction) -> bool:
     """Whether it is a bar.warp.sync that may not be for the whole warp."""
     return is_warp_barrier(inst) and inst.operands[0] != Imm(-1)

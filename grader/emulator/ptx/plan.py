@@ -66,7 +66,7 @@ class Site:
     operation: str
     """"ld", "st", "atom", "red"; or for what is checked and not counted, "tex" of textures, "sync" of warp instructions
     that some lanes must execute together, "use" of others in which an undefined value shows, or that must wait for a
-    wgmma; "gmma" of that itself, which reads shared memory."""
+    wgmma; "gmma" of that itself, which reads shared memory; "sleep" of nanosleep, whose time is counted."""
     space: str
     """One of `instructions.SPACES`, or "generic"."""
     block: int
@@ -347,6 +347,7 @@ _SPACES_OF = {
     "wgmma": "shared",
     "barrier": "shared",
     "setmaxnreg": "shared",
+    "nanosleep": "shared",
 }
 """The memory that is counted of instructions that name several, or none."""
 
@@ -383,6 +384,7 @@ def _operation(inst: Instruction, used: set[str]) -> str | None:
         "ldmatrix": "ld",
         "stmatrix": "st",
         "tex": "tex",
+        "nanosleep": "sleep",
     }.get(name)
 
 

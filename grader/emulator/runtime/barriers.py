@@ -36,8 +36,10 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LANES,
     LOADED,
     LOADED_BEFORE_BARRIER,
+    LONGEST_SLEEP,
     MISCOUNTED,
     RUNNING,
+    SECTORS,
     SPLIT,
     W_ALIGNED,
     W_AT,
@@ -285,3 +287,14 @@ def note_deadlock(context: int) -> None:
                     counts = _arrived(context, number) << 20 | (expected if expected else alive)
                     _note(context, int64(DEADLOCKED_AT), int64(i), int64(number) << 40 | counts)
                     return
+
+
+@native
+def count_sleep(site: int, durations: int, mask: int) -> None:
+    """Nanoseconds that a warp sleeps: as long as the lane that asks for most, as far as nanosleep goes."""
+    asked = pointer(durations, int64)
+    longest = int64(0)
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            longest = max(longest, asked[lane])
+    pointer(site, int64)[SECTORS] += min(longest, LONGEST_SLEEP)

@@ -197,7 +197,7 @@ VISIT_SLOTS = 4
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
     REQUESTS,  # warp instructions that accessed memory with at least one lane
-    SECTORS,  # global and local: 32-byte sectors, summed over requests; shared: wavefronts
+    SECTORS,  # global and local: 32-byte sectors, summed over requests; shared: wavefronts; nanosleep: nanoseconds
     GROUPS,  # global: wavefronts of L1's data; shared: the fewest wavefronts the accesses could have taken
     LINES,  # global: 128-byte lines, summed over requests
     ACCESS_LANES,  # lanes that accessed memory
@@ -487,6 +487,8 @@ LOAD, STORE, ATOMIC, REDUCTION, STRONG_STORE, STRONG_LOAD, READ_ONLY, KNOWN_STOR
 DOUBT_GLOBAL, DOUBT_SHARED = 1, 2
 
 CALL_AT = 8  # with the number of what a kernel asks of the host: which of its calls it is, from there on
+
+LONGEST_SLEEP = 1_000_000  # nanoseconds of a nanosleep (PTX ISA 9.7.15)
 
 # atomic operations; ATOM_ADD_FTZ: where subnormals are flushed
 (

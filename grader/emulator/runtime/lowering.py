@@ -82,6 +82,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("async_wait", async_copy.async_wait, 2),
         ("note_absent", findings.note_absent, 4),
         ("fence", ordering.fence, 2),
+        ("count_sleep", barriers.count_sleep, 3),
         ("meet_lanes", lanes.meet_lanes, 3),
         ("track_stores", tracking.track_stores, 7),
         ("settle_stores", sharedmem.settle_stores, 7),

@@ -43,6 +43,7 @@ NAMES = (
     "async_wait",
     "note_absent",
     "fence",
+    "count_sleep",
     "meet_lanes",
     "track_stores",
     "settle_stores",

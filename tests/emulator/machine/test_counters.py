@@ -523,3 +523,33 @@ def test_special_functions(bench: Bench, statement: str, count: int) -> None:
     source = f'extern "C" __global__ void k(float* v) {{ {body} }}'
     ran = bench.cuda(source, "k", 1, 32, np.ones(33, np.float32))
     assert ran.counters.get(metrics.SPECIAL_FUNCTIONS, 0) == count
+
+
+@pytest.mark.parametrize(
+    ("statement", "device", "system"),
+    [
+        ("__threadfence();", 1, 0),
+        ("__threadfence_system();", 0, 1),
+        ("__threadfence_block();", 0, 0),
+        ('asm volatile("fence.acq_rel.cluster;");', 1, 0),
+        ('asm volatile("st.release.gpu.global.u32 [%0], 1;" :: "l"(v));', 1, 0),
+        ('asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(t) : "l"(v));', 0, 0),
+    ],
+)
+def test_fences(bench: Bench, statement: str, device: int, system: int) -> None:
+    """Of two warps: those for which SASS has a MEMBAR that waits for more than the block."""
+    source = f'extern "C" __global__ void k(unsigned* v) {{ unsigned t = 0; {statement} v[0] = t; }}'
+    ran = bench.cuda(source, "k", 1, 64, np.zeros(1, np.uint32))
+    found = [ran.counters.get(metrics.FENCES[scope], 0) for scope in ("gl", "sys")]
+    assert found == [2 * device, 2 * system]
+
+
+@pytest.mark.parametrize(
+    ("asked", "slept"), [("100", 200), ("t % 4 * 50", 300), ("t < 32 ? 5 : 2000000", 1_000_005)]
+)
+def test_sleep(bench: Bench, asked: str, slept: int) -> None:
+    """Of two warps: as long as its last lane, a millisecond at most."""
+    source = (
+        f'extern "C" __global__ void k(int* v) {{ int t = threadIdx.x; __nanosleep({asked}); v[t] = t; }}'
+    )
+    assert bench.cuda(source, "k", 1, 64, np.zeros(64, np.int32)).counters[metrics.SLEPT] == slept

@@ -47,7 +47,16 @@ def barrier_result(e: Emitter, o: Op) -> None:
         e.write(0, e.b.icmp_unsigned(holds[0], true, holds[1]), "pred")
 
 
-@op("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", "griddepcontrol",
+@op("nanosleep", types=("u32",), operands=1)
+def nanosleep(e: Emitter, o: Op) -> None:
+    """Takes no time here, but what it would take is counted."""
+    durations = e.b.zext(e.read(e.inst.operands[0], "u32", vector=True), e.lane_type(64))
+    with e.where_active() as mask:
+        e.store_vector(durations, e.value_buffer)
+        e.call("count_sleep", e.site_address(), e.value_buffer, mask)
+
+
+@op("prefetch", "prefetchu", "discard", "applypriority", "pmevent", "griddepcontrol",
     allow=("global", "local", "L1", "L2", "L2::evict_normal", "L2::evict_last", "wait",
            "launch_dependents"))  # fmt: skip
 def hint(e: Emitter, o: Op) -> None:
