@@ -24,6 +24,7 @@ class Capability:
     shared_reserved: int  # kept by CUDA in each block
     shared_unit: int  # shared memory is given in multiples of this
     fma_lanes: int  # FP32 multiply-adds a clock
+    fp64_lanes: int  # FP64 multiply-adds a clock
     special_lanes: int  # reciprocals, roots, exponentials, logarithms, sines and cosines a clock
     ldst_lanes: int  # lanes of loads and stores a clock
     peer_bytes: (

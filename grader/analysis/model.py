@@ -7,8 +7,9 @@ Each term is the time that one part of the device is busy, as if it worked alone
              every store, which L1 passes on; a sector alone in its line costs more than one of four
     l1       turns of the L1 cache and shared memory, one a clock a SM: bank conflicts, scattered accesses
              and what has to be brought in from L2 take more of them
-    issue    instructions, four warps' a clock a SM
+    issue    instructions, four warps' a clock a SM; a division is as many as SASS makes of it
     fma      FP32 arithmetic
+    fp64     FP64 arithmetic, and what divisions and roots of doubles are made of
     special  reciprocals, roots, exponentials and the like, and what begins with one, such as a division
     tensor   arithmetic of Tensor Cores
     latency  memory latencies, fences and sleep that a warp waits for, shared among the warps that are resident
@@ -188,8 +189,9 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         "dram": _dram(device, launch),
         "l2": _l2(device, launch),
         "l1": _l1_clocks(device, launch) * busiest,
-        "issue": launch.counters.get(metrics.WARP_INSTRUCTIONS, 0) / _issued(launch, resident) * busiest,
+        "issue": _slots(launch) / _issued(launch, resident) * busiest,
         "fma": sum(launch.counters.get(name, 0) for name in FP32) / sm.fma_lanes * busiest,
+        "fp64": launch.counters.get(metrics.FP64_INSTRUCTIONS, 0) * WARP / sm.fp64_lanes * busiest,
         "special": launch.counters.get(metrics.SPECIAL_FUNCTIONS, 0) * WARP / sm.special_lanes * busiest,
         "tensor": launch.counters.get(metrics.TENSOR_OPS["fp16", "fp32"], 0)
         * device.sms
@@ -233,6 +235,11 @@ def _warpgroup_products(device: DeviceSpec, launch: LaunchStats) -> float:
         for factors, name in metrics.WARPGROUP_OPS.items()
     )
     return work / device.wgmma_flop * device.sms * _busiest(device, launch) if work else 0.0
+
+
+def _slots(launch: LaunchStats) -> float:
+    """Issue slots of all warps."""
+    return sum(launch.counters.get(name, 0) for name in (metrics.WARP_INSTRUCTIONS, metrics.EXPANDED))
 
 
 def _issued(launch: LaunchStats, resident: int) -> float:

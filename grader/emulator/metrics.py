@@ -161,6 +161,14 @@ WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
 # for each division and exact root, which begin so. A GPU counts conversions as well, which go the same way.
 SPECIAL_FUNCTIONS = "smsp__inst_executed_pipe_xu.sum"
 
+# Those of the unit for double precision: additions, multiplications, comparisons, and what divisions and roots are made
+# of.
+FP64_INSTRUCTIONS = "smsp__inst_executed_pipe_fp64.sum"
+
+# What has no metric in Nsight Compute: issue slots of warps that PTX's instructions take in SASS beyond one each, where
+# those are many, as of divisions. A GPU counts such instructions among all.
+EXPANDED = "emulator__issue_slots_expanded.sum"
+
 # Shuffles, votes and matches, once for each thread that executes them.
 INTER_THREAD = "smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum"
 
@@ -204,6 +212,8 @@ NAMES = frozenset(
         SLEPT,
         WARP_INSTRUCTIONS,
         SPECIAL_FUNCTIONS,
+        FP64_INSTRUCTIONS,
+        EXPANDED,
         INTER_THREAD,
         THREAD_INSTRUCTIONS,
     }

@@ -21,7 +21,9 @@ from grader.analysis.model import (
 from grader.emulator.machine.records import Counted
 from grader.emulator.metrics import (
     ASYNC_COPIES,
+    EXPANDED,
     FENCES,
+    FP64_INSTRUCTIONS,
     GLOBAL_LINES,
     GLOBAL_REQUESTS,
     GLOBAL_SECTORS,
@@ -98,6 +100,13 @@ def test_arithmetic_from_registers_runs_at_the_measured_peak() -> None:
 def test_sixteen_special_functions_a_clock() -> None:
     stats = replace(copy(1 << 20, 1), blocks=132, counters={SPECIAL_FUNCTIONS: 132e6}, l1_clocks=0)
     assert modelled_time(H200, [stats]).terms["special"] == pytest.approx(2e6 / 1.92e9)
+
+
+def test_divisions_take_the_slots_and_the_pipe_of_what_they_are_made_of() -> None:
+    idle = replace(copy(1 << 20, 1), blocks=132 * 8, counters={}, l1_clocks=0)
+    terms = modelled_time(H200, [replace(idle, counters={EXPANDED: 132e6, FP64_INSTRUCTIONS: 132e6})]).terms
+    assert terms["issue"] == pytest.approx(1e6 / 4 / 1.92e9)
+    assert terms["fp64"] == pytest.approx(1e6 / 2 / 1.92e9)
 
 
 def test_tensor_cores_run_at_what_mma_sync_was_measured_to_make() -> None:

@@ -18,7 +18,7 @@ from grader.emulator.machine.records import Counted
 from grader.emulator.places import Place
 from grader.emulator.ptx.instructions import fence_scope
 from grader.emulator.ptx.plan import KernelPlan, Site, access_shape, is_bulk_copy
-from grader.emulator.ptx.tree import TYPE_BYTES, Imm
+from grader.emulator.ptx.tree import TYPE_BYTES, Imm, Instruction
 from grader.emulator.runtime.layout import (
     GROUPS,
     LINES,
@@ -37,7 +37,35 @@ Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 _PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h", "bf16": "h", "bf16x2": "h"}
 _ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
-_SPECIAL = ("rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "div")
+_SPECIAL = ("rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "div", "rem")
+_FP64 = ("add", "sub", "mul", "fma", "mad", "min", "max", "setp", "set")
+_EXPANSIONS = {
+    "div.rn.f64": (18, 8),
+    "rcp.rn.f64": (12, 5),
+    "sqrt.rn.f64": (17, 8),
+    "rsqrt.approx.f64": (13, 5),
+    "div.rn.f32": (11, 0),
+    "rcp.rn.f32": (10, 0),
+    "sqrt.rn.f32": (12, 0),
+    "div.u16": (24, 0),
+    "rem.u16": (24, 0),
+    "div.s16": (24, 0),
+    "rem.s16": (24, 0),
+    "div.u32": (17, 0),
+    "rem.u32": (16, 0),
+    "div.s32": (23, 0),
+    "rem.s32": (22, 0),
+    "div.u64": (117, 0),
+    "rem.u64": (130, 0),
+    "div.s64": (143, 0),
+    "rem.s64": (143, 0),
+    "mul.hi.u64": (6, 0),
+    "mul.hi.s64": (6, 0),
+}
+"""Issue slots beyond one, and instructions of the unit for double precision, of what SASS has no instruction for:
+without the calls for subnormals, as CUDA 13.0 compiles it for sm_90 at -O3. Those of 64-bit integers, most of whose
+instructions take two slots, are what an H100 takes (benchmarks/expansions.cu)."""
+_ROUNDINGS = frozenset(("rz", "rm", "rp"))
 _INTER_THREAD = ("shfl", "vote", "match", "redux")
 _OF_L1 = {kind: (metrics.GLOBAL_LINES[kind], metrics.GLOBAL_WAVEFRONTS[kind]) for kind in metrics.LOAD_STORE}
 _ALWAYS = (
@@ -89,6 +117,15 @@ def metric_of(opcode: str) -> str | None:
 def _is_special(opcode: str) -> bool:
     """Whether it is an instruction of the unit for special functions, or ptxas begins with one what it makes of it."""
     return opcode.split(".")[0] in _SPECIAL
+
+
+@functools.cache
+def _expansion(opcode: str) -> tuple[int, int]:
+    """Issue slots beyond one, and instructions of the unit for double precision."""
+    parts = [part for part in opcode.split(".") if part != "ftz"]
+    if parts[-1] == "f64" and parts[0] in _FP64:
+        return 0, 1
+    return _EXPANSIONS.get(".".join("rn" if part in _ROUNDINGS else part for part in parts), (0, 0))
 
 
 _FLOATS = {"f16": "fp16", "bf16": "bf16", "tf32": "tf32", "f32": "fp32", "f64": "fp64"}
@@ -156,24 +193,33 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
         executions, threads = (int(n) for n in blocks[block.index])
         end = [block.terminator] if block.terminator else []
         for inst in [*block.instructions, *end]:
-            result.add(metrics.WARP_INSTRUCTIONS, inst.place, executions)
             result.add(metrics.THREAD_INSTRUCTIONS, inst.place, threads)
-            for tensor_metric, amount in _tensor_metrics(inst.opcode):
-                result.add(tensor_metric, inst.place, executions * amount)
-            if _is_special(inst.opcode):
-                result.add(metrics.SPECIAL_FUNCTIONS, inst.place, executions)
-            scope = fence_scope(inst)
-            if scope:
-                result.add(metrics.FENCES[scope], inst.place, executions)
-            metric = metric_of(inst.opcode)
-            if metric:
+            for metric, each in _warp_metrics(inst):
+                result.add(metric, inst.place, executions * each)
+            metric_of_threads = metric_of(inst.opcode)
+            if metric_of_threads:
                 guard = plan.guarded.get(id(inst))
-                result.add(metric, inst.place, threads if guard is None else int(lanes[guard]))
+                result.add(metric_of_threads, inst.place, threads if guard is None else int(lanes[guard]))
     for site in plan.sites:
         executions = int(blocks[site.block][0])
         for metric, amount in _site_metrics(site, sites[site.index], executions):
             result.add(metric, site.inst.place, amount)
     return result
+
+
+def _warp_metrics(inst: Instruction) -> Iterator[tuple[str, int]]:
+    """What a warp's instruction counts as, wherever it leads."""
+    yield metrics.WARP_INSTRUCTIONS, 1
+    yield from _tensor_metrics(inst.opcode)
+    if _is_special(inst.opcode):
+        yield metrics.SPECIAL_FUNCTIONS, 1
+    slots, doubles = _expansion(inst.opcode)
+    yield metrics.FP64_INSTRUCTIONS, doubles
+    if slots and not isinstance(inst.operands[-1], Imm):  # by a constant, ptxas multiplies
+        yield metrics.EXPANDED, slots
+    scope = fence_scope(inst)
+    if scope:
+        yield metrics.FENCES[scope], 1
 
 
 def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:

@@ -20,6 +20,7 @@ _PARTS = {
     "l1": "L1 cache and shared memory",
     "issue": "instruction issue",
     "fma": "FP32 pipes",
+    "fp64": "FP64 pipes",
     "special": "special functions",
     "tensor": "Tensor Cores",
     "latency": "waiting for memory (latency)",

@@ -553,3 +553,29 @@ def test_sleep(bench: Bench, asked: str, slept: int) -> None:
         f'extern "C" __global__ void k(int* v) {{ int t = threadIdx.x; __nanosleep({asked}); v[t] = t; }}'
     )
     assert bench.cuda(source, "k", 1, 64, np.zeros(64, np.int32)).counters[metrics.SLEPT] == slept
+
+
+@pytest.mark.parametrize(
+    ("kind", "statement", "slots", "doubles"),
+    [
+        ("double", "x = x / y", 18, 8),
+        ("double", "x = sqrt(x) + y", 17, 9),
+        ("double", "x = x * y + x", 0, 1),
+        ("float", "x = x / y", 11, 0),
+        ("float", "x = __fdividef(x, y)", 0, 0),
+        ("unsigned", "x = x % y", 16, 0),
+        ("unsigned", "x = x % 7u", 0, 0),
+        ("unsigned long long", "x = (x | 1ull << 40) % y", 130, 0),
+        ("long long", "x = (x | 1ll << 40) / y", 143, 0),
+    ],
+)
+def test_what_ptxas_makes_many_instructions_of(
+    bench: Bench, kind: str, statement: str, slots: int, doubles: int
+) -> None:
+    """Of one warp."""
+    body = f"{kind} x = v[threadIdx.x], y = v[32]; {statement}; v[threadIdx.x] = x;"
+    source = f'extern "C" __global__ void k({kind}* v) {{ {body} }}'
+    data = np.ones(33, {"double": "f8", "float": "f4", "unsigned": "u4"}.get(kind, "i8"))
+    found = bench.cuda(source, "k", 1, 32, data).counters
+    assert found.get(metrics.EXPANDED, 0) == slots
+    assert found.get(metrics.FP64_INSTRUCTIONS, 0) == doubles
