@@ -239,6 +239,7 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     yield from _instruction_metrics(site, counted, executions)
     if site.space in ("global", "generic"):
         yield metrics.GLOBAL_REQUESTS[operation], requests
+        amount = requests if site.combined else amount
         yield metrics.GLOBAL_SECTORS[operation], amount
         yield metrics.IDEAL_SECTORS, min(amount, requests * _bytes_a_lane(site, amount))
         past_l1 = site.inst.parts[0] == "cp" and "cg" in site.inst.parts
@@ -351,5 +352,6 @@ def l2_bytes(plan: KernelPlan, sites: Array) -> tuple[int, int]:
             # Bulk copies do not look for what they load in L1.
             loaded = SECTORS if site.operation == "ld" and is_bulk_copy(site.inst) else NEW_SECTORS
             read += int(sites[site.index][loaded]) * 32
-            written += int(sites[site.index][SECTORS]) * 32 if site.operation not in ("ld", "tex") else 0
+            stored = REQUESTS if site.combined else SECTORS
+            written += int(sites[site.index][stored]) * 32 if site.operation not in ("ld", "tex") else 0
     return read, written

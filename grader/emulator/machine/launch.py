@@ -448,7 +448,7 @@ class LaunchExecution:
 
     def _atomics_a_word(self, sites: np.ndarray[Any, Any], run: int) -> float:
         """Blocks that were not run are taken to update as many words for the first time as those after the first."""
-        lanes = sum(int(sites[site.index][layout.ACCESS_LANES]) for site in self.plan.sites if _updates(site))
+        lanes = sum(int(sites[site.index][_updating(site)]) for site in self.plan.sites if _updates(site))
         words = float(self.traces.updated_words()) if lanes else 0.0
         if not words:  # lanes that were out of bounds have updated nothing
             return 0.0
@@ -480,6 +480,11 @@ class LaunchExecution:
 
 def _multiplies_matrices(inst: Instruction) -> bool:
     return "mma" in inst.parts[:2] or is_warpgroup_product(inst)
+
+
+def _updating(site: Site) -> int:
+    """The slot of what updates words one after the other: lanes, or one for all of a warp."""
+    return layout.REQUESTS if site.combined else layout.ACCESS_LANES
 
 
 def _updates(site: Site) -> bool:

@@ -37,6 +37,7 @@ from grader.emulator.ptx.speculation import guard_speculated_loads
 from grader.emulator.ptx.tree import (
     TYPE_BYTES,
     Function,
+    Imm,
     Instruction,
     Mem,
     Module,
@@ -74,6 +75,8 @@ class Site:
     """How many machine instructions it is: wmma loads and stores of accumulators are several."""
     is_matrix: bool = False
     """The machine instruction is LDSM or STSM."""
+    combined: bool = False
+    """ptxas adds up what the lanes of a warp give to an atomic, and has one of them act for all."""
     companion: bool = False
     """Stands behind a site of generic addresses, for those of them that turn out to lie in `space`."""
 
@@ -319,13 +322,15 @@ def _sites(flow: ControlFlow, warpgroup: WarpgroupRegisters) -> list[Site]:
     found: list[Site] = []
     doubtful = set().union(*(found.registers for found in flow.undefined.values()))
     used = {name for b in flow.blocks for i in [*b.instructions, b.terminator] if i for name in sources(i)}
+    combined = _combined(flow, used)
     for block in flow.blocks:
         for inst in block.instructions:
             operation = _operation(inst, used)
             if operation:
                 space = _SPACES_OF.get(inst.parts[0]) or decode_space(inst)
                 accesses, is_matrix = _machine_accesses(inst, space)
-                found.append(Site(len(found), inst, operation, space, block.index, accesses, is_matrix))
+                one = id(inst) in combined
+                found.append(Site(len(found), inst, operation, space, block.index, accesses, is_matrix, one))
                 for other in GENERIC_COMPANIONS if space == "generic" else ():
                     found.append(Site(len(found), inst, operation, other, block.index, companion=True))
             elif (
@@ -338,6 +343,48 @@ def _sites(flow: ControlFlow, warpgroup: WarpgroupRegisters) -> list[Site]:
         end = block.terminator
         if end is not None and not doubtful.isdisjoint(observed(end)):
             found.append(Site(len(found), end, "use", "generic", block.index))
+    return found
+
+
+def _combined(flow: ControlFlow, used: set[str]) -> set[int]:
+    """Atomics (by id) to one address for a whole warp, as far as the compiler knows, that ptxas makes one lane's."""
+    atomics = [
+        inst
+        for block in flow.blocks
+        for inst in block.instructions
+        if _combines(inst, _operation(inst, used))
+    ]
+    uniform = flow.uniform - _by_rows(flow) if atomics else set()
+    return {
+        id(inst)
+        for inst in atomics
+        for memory in inst.operands
+        if isinstance(memory, Mem) and uniform.issuperset(names_in(memory))
+    }
+
+
+def _combines(inst: Instruction, operation: str | None) -> bool:
+    """Whether ptxas adds up what lanes give to an atomic of this kind: 32-bit integers, and known numbers of 64 bits;
+    where old values are asked for, sums alone (SASS of CUDA 13.0 for sm_90: POPC or REDUX, and one lane's RED)."""
+    if operation not in ("red", "atom") or is_bulk_copy(inst):
+        return False
+    kinds = {"add"} if operation == "atom" else {"add", "min", "max", "and", "or", "xor"}
+    narrow = inst.parts[-1] in ("u32", "s32", "b32")
+    known = inst.parts[-1] in ("u64", "s64") and "add" in inst.parts and isinstance(inst.operands[-1], Imm)
+    return not kinds.isdisjoint(inst.parts) and (narrow or known)
+
+
+def _by_rows(flow: ControlFlow) -> set[str]:
+    """Registers computed from tid.y and tid.z, which the compiler takes for any thread's own."""
+    found = {"%tid.y", "%tid.z"}
+    instructions = [inst for block in flow.blocks for inst in block.instructions]
+    grows = True
+    while grows:
+        before = len(found)
+        for inst in instructions:
+            if any(not found.isdisjoint(names_in(operand)) for operand in inst.operands):
+                found.update(destinations(inst))
+        grows = len(found) != before
     return found
 
 

@@ -392,16 +392,6 @@ def _stamp(context: int, sector: int) -> int:
 
 
 @native
-def _one_address(addresses: int, mask: int) -> bool:
-    a = pointer(addresses, int64)
-    first = a[trailing_zeros(mask)]
-    others = int64(0)
-    for lane in range(LANES):
-        others += (mask >> lane) & 1 != 0 and a[lane] != first
-    return others == 0
-
-
-@native
 def atomic_sectors(addresses: int, mask: int) -> int:
     """Sectors of an atomic: lanes with one address are served one after the other, each round with its own sectors."""
     a = pointer(addresses, int64)
@@ -444,8 +434,8 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
         s[SECTORS] += p[P_SECTORS]
         s[GROUPS] += p[P_GROUPS]
         s[LINES] += lines_of(pattern, (first >> 5) & 3)
-    else:  # the compiler lets one lane act for a whole warp with one address
-        s[SECTORS] += 1 if _one_address(addresses, mask) else atomic_sectors(addresses, mask)
+    else:
+        s[SECTORS] += atomic_sectors(addresses, mask)
     allowed = mask
     inside = first + p[P_LOWEST] >= s[BOUND_LOW] and first + p[P_HIGHEST] + width <= s[BOUND_HIGH]
     if not inside or not p[P_ALIGNED] or first & (width - 1):

@@ -352,6 +352,37 @@ def test_atomics(bench: Bench) -> None:
     assert ran.counters[GLOBAL_REQUESTS.format("ld")] == 0
 
 
+@pytest.mark.parametrize(
+    ("statement", "sectors"),
+    [
+        ("atomicAdd(words, t)", 1),
+        ("atomicAdd(words + blockIdx.x, t)", 1),
+        ("atomicMax(words, t)", 1),
+        ("atomicAdd((unsigned long long*)words, 1ull)", 1),
+        ("atomicAdd((unsigned long long*)words, (unsigned long long)t)", 32),
+        ("atomicAdd((float*)words, float(t))", 32),
+        ("atomicAdd(words + threadIdx.y, t)", 32),
+        ("atomicAdd(words + t / 32, t)", 32),
+        ("atomicExch(words, t)", 32),
+        ("t = atomicMax(words, t)", 32),
+        ("t = atomicAdd(words, t)", 1),
+        ("atomicAdd(words + t / 8 * 8, t)", 32),
+    ],
+)
+def test_lanes_that_update_one_word_take_turns(bench: Bench, statement: str, sectors: int) -> None:
+    """Unless the compiler knows that it is one word for all, and adds up what it is given, as SASS for sm_90 shows.
+
+    On an H100 an atomic of a warp on one word took as long as one on 32 sectors (benchmarks/expansions.cu)."""
+    source = f"""extern "C" __global__ void k(int* words, int* out)
+{{
+    int t = threadIdx.x;
+    {statement};
+    out[t] = t;
+}}"""
+    ran = bench.cuda(source, "k", 1, (32, 1), np.zeros(64, np.int32), np.zeros(32, np.int32))
+    assert sum(ran.counters[GLOBAL_SECTORS.format(kind)] for kind in ("red", "atom")) == sectors
+
+
 WIDE = """
 extern "C" __global__ void wide(const float4* a, const float* b, float* out)
 {
