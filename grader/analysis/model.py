@@ -288,6 +288,7 @@ def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
         shared = counters.get(metrics.SHARED_INSTRUCTIONS[kind], 0) * instruction
         clocks += max(counters.get(metrics.SHARED_WAVEFRONTS[kind], 0), shared)
         clocks += counters.get(metrics.LOCAL_INSTRUCTIONS[kind], 0) * instruction
+    clocks += counters.get(metrics.COPY_CONFLICTS, 0)
     swaps = counters.get(metrics.SHARED_ATOMICS["cas"], 0) * device.shared_cas_clocks
     return clocks + max(counters.get(metrics.SHARED_WAVEFRONTS["atom"], 0), swaps)
 

@@ -76,6 +76,9 @@ SHARED_PRODUCTS = "smsp__sass_inst_executed_op_shared_gmma.sum"
 # Warp instructions that copy from global to shared memory: PTX's cp.async.
 ASYNC_COPIES = "smsp__sass_inst_executed_op_ldgsts.sum"
 
+# Wavefronts of shared memory beyond those that the widths of such copies take: bank conflicts where they write.
+COPY_CONFLICTS = "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum"
+
 # Bulk and tensor copies, and reductions, by TMA: instructions, of which SASS has one for each lane that issues a copy;
 # and bytes and sectors that pass between L1 and L2, those too that a load fills outside the tensor; what a multicast
 # brings counts for each block that gets it.
@@ -196,6 +199,7 @@ NAMES = frozenset(
         MATRIX_STORES,
         SHARED_PRODUCTS,
         ASYNC_COPIES,
+        COPY_CONFLICTS,
         *BULK_COPIES.values(),
         *TMA_BYTES.values(),
         *TMA_SECTORS.values(),

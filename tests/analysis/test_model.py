@@ -21,6 +21,7 @@ from grader.analysis.model import (
 from grader.emulator.machine.records import Counted
 from grader.emulator.metrics import (
     ASYNC_COPIES,
+    COPY_CONFLICTS,
     EXPANDED,
     FENCES,
     FP64_INSTRUCTIONS,
@@ -184,6 +185,12 @@ def test_a_warp_that_sleeps_takes_its_place() -> None:
     asleep = replace(idle, counters={SLEPT: 1e3 * idle.warps})
     terms = [modelled_time(H200, [launch]).terms["latency"] for launch in (idle, asleep)]
     assert terms[1] - terms[0] == pytest.approx(3e-6)
+
+
+def test_bank_conflicts_of_copies_take_clocks_of_l1() -> None:
+    idle = replace(copy(1 << 20, 1), blocks=132, counters={}, l1_clocks=0, l2_read=0)
+    stats = replace(idle, counters={COPY_CONFLICTS: 132e6})
+    assert modelled_time(H200, [stats]).terms["l1"] == pytest.approx(1e6 / 1.92e9)
 
 
 def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:

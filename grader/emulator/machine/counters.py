@@ -266,6 +266,7 @@ def _instruction_metrics(site: Site, counted: Array, executions: int) -> Iterato
     elif site.inst.parts[0] == "cp":
         # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
         yield metrics.ASYNC_COPIES, requests
+        yield metrics.COPY_CONFLICTS, int(counted[TURNS])
     elif operation in metrics.LOAD_STORE and site.companion and site.space == "shared":
         yield metrics.SHARED_INSTRUCTIONS[operation], requests
     elif operation in metrics.LOAD_STORE and not site.companion and site.space in _INSTRUCTIONS:

@@ -33,6 +33,9 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     MISALIGNED,
     NEVER,
     OUT_OF_BOUNDS,
+    P_GROUPS,
+    P_SECTORS,
+    PATTERNS_SHARED,
     Q_BESIDE,
     Q_DONE,
     Q_ENTRIES,
@@ -46,12 +49,15 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SHARED_BYTES,
     SHARED_HOST,
     STORE,
+    STORE_PHASE,
     TRACE,
+    TURNS,
     WARP,
     WARPS,
 )
-from grader.emulator.runtime.native import outlined, pointer
+from grader.emulator.runtime.native import lane_buffer, outlined, pointer
 from grader.emulator.runtime.options import native
+from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern
 from grader.emulator.runtime.races.accessors import accessor, accessor_as
 from grader.emulator.runtime.races.ordering import sync_clock
 from grader.emulator.runtime.sharedmem import shadow
@@ -175,12 +181,26 @@ def _split_sectors(destinations: int, sources: int, mask: int) -> int:
 
 
 @native
+def _bank_conflicts(context: int, destinations: int, mask: int, width: int) -> int:
+    """Wavefronts beyond the fewest in which a request writes shared memory: as many as a store's of that width."""
+    first = fill_inactive(destinations, mask)
+    phase = (first & 3) + STORE_PHASE
+    table = pointer(context, int64)[PATTERNS_SHARED]
+    pattern, known = find_pattern(table, destinations, first, mask, width, phase)
+    if not known:
+        describe_shared(pattern, destinations, first, mask, width, phase, lane_buffer())
+    p = pointer(pattern, int64)
+    return p[P_SECTORS] - p[P_GROUPS]
+
+
+@native
 def async_copy(
     context: int, site: int, destinations: int, sources: int, sizes: int, mask: int, width: int
 ) -> None:
     """Issues one cp.async of `width` bytes a lane; `sizes` are the bytes each lane reads, 0 to width."""
     d = pointer(destinations, int64)
     z = pointer(sizes, int64)
+    pointer(site, int64)[TURNS] += _bank_conflicts(context, destinations, mask, width)
     reading = int64(0)
     for lane in range(LANES):
         if (mask >> lane) & 1 and z[lane] > 0:

@@ -202,7 +202,7 @@ VISIT_SLOTS = 4
     LINES,  # global: 128-byte lines, summed over requests
     ACCESS_LANES,  # lanes that accessed memory
     NEW_SECTORS,  # global loads: sectors that the block had not loaded before, or that the L1 cache has lost since
-    TURNS,  # shared atomics: lanes on the bank that has the most of them, summed over requests
+    TURNS,  # shared atomics: lanes on the bank that has the most, summed over requests; cp.async: its bank conflicts
     PEER_REQUESTS,  # warp instructions with at least one lane in the shared memory of another block of the cluster
     PEERS_ALONE,  # those of them with no lane anywhere else
     PEER_SECTORS,  # sectors of those lanes; of a multicast, those that blocks beyond one get

@@ -78,7 +78,9 @@ SUMS: Mapping[str, Mapping[str, float]] = {
         *(metrics.PEER_INSTRUCTIONS[kind] for kind in _READS),
     ),
     "shared_load_conflicts": _equal(metrics.SHARED_CONFLICTS["ld"], metrics.PEER_EXCESS["ld"]),
-    "shared_conflicts": _equal(*metrics.SHARED_CONFLICTS.values(), *metrics.PEER_EXCESS.values()),
+    "shared_conflicts": _equal(
+        *metrics.SHARED_CONFLICTS.values(), metrics.COPY_CONFLICTS, *metrics.PEER_EXCESS.values()
+    ),
     # What lanes get from each other, in warp instructions.
     "shuffles": {metrics.INTER_THREAD: 1 / 32},
     # Arithmetic on floating-point numbers of any precision: a multiply-add is two operations.

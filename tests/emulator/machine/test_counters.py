@@ -610,3 +610,30 @@ def test_what_ptxas_makes_many_instructions_of(
     found = bench.cuda(source, "k", 1, 32, data).counters
     assert found.get(metrics.EXPANDED, 0) == slots
     assert found.get(metrics.FP64_INSTRUCTIONS, 0) == doubles
+
+
+@pytest.mark.parametrize(
+    ("width", "place", "conflicts"),
+    [
+        (4, "4 * t", 0),
+        (4, "8 * t", 1),
+        (4, "128 * t", 31),
+        (4, "132 * t", 0),
+        (16, "16 * t", 0),
+        (16, "32 * t", 4),
+        (16, "128 * t", 28),
+    ],
+)
+def test_bank_conflicts_of_asynchronous_copies(bench: Bench, width: int, place: str, conflicts: int) -> None:
+    """Beyond one wavefront, or four for 16 bytes a lane."""
+    source = f"""extern "C" __global__ void k(const float4* in, float* out)
+{{
+    __shared__ float4 tile[320];
+    const int t = threadIdx.x;
+    const unsigned at = __cvta_generic_to_shared(tile) + {place};
+    asm volatile("cp.async.ca.shared.global [%0], [%1], {width};" :: "r"(at), "l"(in + t) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    out[t] = *(float*)((char*)tile + {place});
+}}"""
+    ran = bench.cuda(source, "k", 1, 32, np.zeros(128, np.float32), np.zeros(32, np.float32))
+    assert ran.counters.get(metrics.COPY_CONFLICTS, 0) == conflicts
