@@ -411,8 +411,8 @@ class LaunchRecord:
     """Requests that have read shared memory between two barriers between which the block has written there as well, or
     had copies by cp.async under way."""
     copies_beside_reads: int
-    """Requests by cp.async during which the warp that issued them has read shared memory, before it waited for them;
-    and those of warps that read nothing there, which copy for others."""
+    """Requests by cp.async beside which the warp that issued them has read shared memory: of all, the share that its
+    reads are while copies are under way; and those of warps that read nothing there, which copy for others."""
     communicates: bool
     """Its blocks may see in which order they run: threads have met in global memory, or atomics are used."""
     may_wait: bool

@@ -16,10 +16,10 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ASYNC_WARP_BYTES,
     BLOCK_CLOCK,
     COPIES,
+    E_COPIES,
     E_DESTINATIONS,
     E_GROUP,
     E_LANES,
-    E_READS,
     E_SITE,
     E_SIZES,
     E_SOURCES,
@@ -36,13 +36,12 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     P_GROUPS,
     P_SECTORS,
     PATTERNS_SHARED,
-    Q_BESIDE,
     Q_DONE,
     Q_ENTRIES,
     Q_FIRST,
     Q_GROUPS,
     Q_NEXT,
-    Q_READS,
+    Q_UNDER_WAY,
     SECTORS,
     SHADOW_SHIFT,
     SHADOW_WRITES,
@@ -109,9 +108,8 @@ def _complete(context: int, queue: int, writer: int) -> None:
     q = pointer(queue, int64)
     e = pointer(_entry(queue, q[Q_FIRST]), int64)
     q[Q_FIRST] += 1
-    if e[E_READS] >= 0:
-        q[Q_DONE] += 1
-        q[Q_BESIDE] += q[Q_READS] > e[E_READS]
+    q[Q_DONE] += e[E_COPIES]
+    q[Q_UNDER_WAY] -= e[E_COPIES]
     width = e[E_WIDTH]
     for lane in range(LANES):
         if not (e[E_LANES] >> lane) & 1:
@@ -223,7 +221,8 @@ def async_copy(
     e[E_GROUP] = q[Q_GROUPS]
     e[E_WIDTH] = width
     e[E_SITE] = site
-    e[E_READS] = q[Q_READS] if reading else int64(-1)
+    e[E_COPIES] = int64(reading != 0)
+    q[Q_UNDER_WAY] += e[E_COPIES]
     e[E_LANES] = 0
     lanes = int64(0)
     for lane in range(LANES):

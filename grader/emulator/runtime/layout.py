@@ -122,7 +122,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     INTERVAL_READS,  # requests that have read shared memory in it
     INTERVAL_WRITES,  # those that have written there, or have read it beside copies
     READS_BESIDE_WRITES,  # requests that have read shared memory in an interval with writes
-    COPIES_BESIDE_READS,  # requests by cp.async during which their warp has read shared memory (shared_use.py)
+    COPIES_BESIDE_READS,  # requests by cp.async that their warp's reads of shared memory go on beside (shared_use.py)
     PREVIOUS,  # pointer to what words of the arena held before the last strong store, where loads may miss it; else 0
     TRACE,  # pointer to what the accesses of one block are noted in (trace.py); 0 where none are
     TRANSACTIONS,  # pointer to the block's mbarriers and bulk copies; 0 where the kernel has none
@@ -327,10 +327,10 @@ IN_GLOBAL, IN_SHARED, IN_CONSTANT = range(3)  # T_SPACE
 
 # -- queues of cp.async -------------------------------------------------------------------------------------------
 # A queue: the numbers of its first and next entry, how many groups were committed, how many requests of the warp have
-# read shared memory (Q_READS), how many copies have arrived, and during how many of them it has read; then a ring of
-# entries. E_READS: Q_READS when the copy was issued; -1 where no lane copies anything.
-Q_FIRST, Q_NEXT, Q_GROUPS, Q_READS, Q_DONE, Q_BESIDE, Q_ENTRIES = range(7)
-E_GROUP, E_WIDTH, E_LANES, E_SITE, E_READS, E_DESTINATIONS = range(6)
+# read shared memory (Q_READS), how many of them while it had copies under way, how many copies have arrived and are
+# under way; then a ring of entries. E_COPIES: whether some lane copies anything, and does not only write zeros.
+Q_FIRST, Q_NEXT, Q_GROUPS, Q_READS, Q_BESIDE, Q_DONE, Q_UNDER_WAY, Q_ENTRIES = range(8)
+E_GROUP, E_WIDTH, E_LANES, E_SITE, E_COPIES, E_DESTINATIONS = range(6)
 E_SOURCES = E_DESTINATIONS + LANES
 E_SIZES = E_SOURCES + LANES
 ENTRY_BYTES = (E_SIZES + LANES) * 8

@@ -62,6 +62,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     Q_GROUPS,
     Q_NEXT,
     Q_READS,
+    Q_UNDER_WAY,
     RANDOM,
     RANK,
     REGISTERS,
@@ -158,7 +159,7 @@ def _begin_block(context: int, linear: int) -> None:
         if c[ASYNC]:
             queue = pointer(c[ASYNC] + warp * ASYNC_WARP_BYTES, int64)
             queue[Q_FIRST] = queue[Q_NEXT] = queue[Q_GROUPS] = 0
-            queue[Q_READS] = queue[Q_DONE] = queue[Q_BESIDE] = 0
+            queue[Q_READS] = queue[Q_DONE] = queue[Q_BESIDE] = queue[Q_UNDER_WAY] = 0
 
 
 @native

@@ -57,10 +57,16 @@ def test_use(bench: Bench, name: str) -> None:
     assert ran.record.reads_beside_writes == beside * reads
 
 
-# name → what a step of the loop does, the share of copies during which the warp reads
+# name → what a step of the loop does, the share of copies beside which the warp reads
 COPIES = {
     "waited for at once": (
         "copy(&tiles[k & 1][t], &in[k * 128 + t]); arrived<0>(); sum += tiles[k & 1][127 - t];", 0.0
+    ),
+    "waited for at once, but for an idle word": (
+        "copy(&tiles[k & 1][t], &in[k * 128 + t]); __pipeline_commit();"
+        "if (k) { sum += *(volatile float*)&tiles[k + 1 & 1][t]; }"
+        "arrived<0>(); for (int i = 0; i < 3; i++) { sum += *(volatile float*)&tiles[k & 1][127 - t]; }",
+        1 / 8,  # 7 of a warp's 31 reads, and no part of a copy
     ),
     "started ahead": (
         "if (k == 0) { copy(&tiles[0][t], &in[t]); } arrived<0>();"

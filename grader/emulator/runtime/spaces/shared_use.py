@@ -21,6 +21,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     Q_BESIDE,
     Q_DONE,
     Q_READS,
+    Q_UNDER_WAY,
     READS_BESIDE_WRITES,
     SHADOW_READS,
     SHADOW_WRITES,
@@ -44,12 +45,13 @@ def settle_interval(context: int) -> None:
 
 @native
 def settle_copies(context: int) -> None:
-    """At the end of a block, counts the copies that its warps have not just waited for. A warp that reads nothing
-    copies for others; whether these read meanwhile is told by the intervals."""
+    """At the end of a block, counts the copies that its warps have not just waited for: of each warp's as large a share
+    as of its reads, so many as were made while copies were under way. A warp that reads nothing copies for others;
+    whether these read meanwhile is told by the intervals."""
     c = pointer(context, int64)
     for warp in range(c[WARPS] if c[ASYNC] else 0):
         q = pointer(c[ASYNC] + warp * ASYNC_WARP_BYTES, int64)
-        c[COPIES_BESIDE_READS] += q[Q_BESIDE] if q[Q_READS] else q[Q_DONE]
+        c[COPIES_BESIDE_READS] += q[Q_DONE] * q[Q_BESIDE] // q[Q_READS] if q[Q_READS] else q[Q_DONE]
 
 
 @native
@@ -62,7 +64,9 @@ def note_use(context: int, kind: int) -> None:
     reads = kind in (LOAD, STRONG_LOAD)
     c[INTERVAL_READS] += reads
     if reads and c[ASYNC]:
-        pointer(c[ASYNC] + c[WARP] * ASYNC_WARP_BYTES, int64)[Q_READS] += 1
+        q = pointer(c[ASYNC] + c[WARP] * ASYNC_WARP_BYTES, int64)
+        q[Q_READS] += 1
+        q[Q_BESIDE] += q[Q_UNDER_WAY] > 0
     c[INTERVAL_WRITES] += not reads or c[COPIES] > 0
 
 
