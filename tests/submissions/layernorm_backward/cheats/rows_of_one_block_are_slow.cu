@@ -86,6 +86,7 @@ __device__ __noinline__ void dawdle(int turns)
 {
     unsigned x = threadIdx.x;
     for (int i = 0; i < turns; ++i) asm volatile("mad.lo.u32 %0, %0, 1664525, 1013904223;" : "+r"(x));
+    if (x == 0xdeadbeef) __trap();  // hardly ever: so that ptxas keeps the loop
 }
 constexpr int MOST = 32;           // warps of a multiprocessor: with up to 64 registers a thread it holds
                                    // so many, in one block or in several
