@@ -154,7 +154,7 @@ class KernelTrack:
         self._filler = fresh.prepared(runner.hello().arch)
         self._kernels = [self._reader, self._filler]
         self._values = values
-        self._round = _Round(WARM_UP, values.warm_up, 1.0)
+        self._round = self._round_of(WARM_UP)
         self._scratch: dict[str, int] = {}
         self._set_up()
         self._settle = self._read(FLUSH, self.flush_bytes)
@@ -246,8 +246,7 @@ class KernelTrack:
     def run(self, candidate: KernelCandidate, number: int) -> float:
         """Seconds of one pass, whose outputs may be looked at. Raises Refused."""
         if number != self._round.number:
-            share = VERIFIED_WHOLE if self._whole else VERIFIED
-            self._round = _Round(number, Fresh.of(self._values.rounds), share)
+            self._round = self._round_of(number)
         before = [
             *(Fill(name, POISON) for name in self._outputs),
             *(Fill(name, UNSET) for name in self._scratch),
@@ -258,6 +257,12 @@ class KernelTrack:
         if candidate.checked and number != WARM_UP and self._round.verified:
             self._verify()
         return seconds
+
+    def _round_of(self, number: int) -> _Round:
+        """Warm-ups, of which there may be several, have the inputs whose results are known; others draw theirs."""
+        if number == WARM_UP:
+            return _Round(number, self._values.warm_up, 1.0)
+        return _Round(number, Fresh.of(self._values.rounds), VERIFIED_WHOLE if self._whole else VERIFIED)
 
     @property
     def _outputs(self) -> list[str]:

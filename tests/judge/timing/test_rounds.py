@@ -83,6 +83,14 @@ def test_rungs_and_the_copy_are_timed_in_every_round(track: KernelTrack) -> None
         assert all(seconds > 0 for seconds in item.samples)
 
 
+def test_what_is_right_is_right_when_it_is_timed_again(track: KernelTrack) -> None:
+    """As beside the lower rungs, where it does not keep the limit of the highest."""
+    for _ in range(2):
+        item = candidate(track, kernel("00_naive"))
+        measure(track, [item], Watch(None), random.Random(1))
+        assert item.refusal is None, item.refusal.reason
+
+
 @pytest.mark.verify
 def test_a_problem_that_only_reads_is_held_against_a_read(
     runner: Runner, monkeypatch: pytest.MonkeyPatch
