@@ -34,6 +34,7 @@ COUNTED_FACTS = (
     "shared_used_bytes",
     "shared_overlap",
     "copies_overlapped",
+    "boxes_overlapped",
     "occupancy",
     "grid_blocks",
     "longest_block",

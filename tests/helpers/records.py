@@ -31,6 +31,7 @@ def record(**changes: Any) -> Record:
         "shared_used_bytes": 0,
         "reads_beside_writes": 0,
         "copies_beside_reads": 0,
+        "bulk_beside_reads": 0,
         "communicates": False,
         "may_wait": False,
     }

@@ -433,6 +433,7 @@ class LaunchExecution:
             shared_used_bytes=max(int(w.context[layout.SHARED_USED]) for w in workers) << self.plan.shadow_shift,
             reads_beside_writes=sum(int(w.context[layout.READS_BESIDE_WRITES]) for w in workers),
             copies_beside_reads=sum(int(w.context[layout.COPIES_BESIDE_READS]) for w in workers),
+            bulk_beside_reads=sum(int(w.context[layout.BULK_BESIDE_READS]) for w in workers),
             communicates=tracked or self.plan.serial, may_wait=self.plan.may_spin and self.plan.blocks_wait,
             atomics_a_word=atomics_a_word, accessed=self.trace.accessed(launched) if self.trace else (),
             first_infinity=self.origins.first(layout.FIRST_INFINITY, self.plan, self.grid, self.block),

@@ -413,6 +413,9 @@ class LaunchRecord:
     copies_beside_reads: int
     """Requests by cp.async beside which the warp that issued them has read shared memory: of all, the share that its
     reads are while copies are under way; and those of warps that read nothing there, which copy for others."""
+    bulk_beside_reads: int
+    """Bulk copies to shared memory, of each block the share that its reads are while such copies are under way. The
+    emulator runs what waits in turns, which ends most copies early: beside the first ones of a ring they go on."""
     communicates: bool
     """Its blocks may see in which order they run: threads have met in global memory, or atomics are used."""
     may_wait: bool

@@ -115,13 +115,17 @@ GLOBAL_BASE = 0x7000_0000_0000
     CONSTANT_COUNT,
     LANE_CLOCKS,  # pointer to, for each lane and each other one of its warp, CLOCK before which it knows what that did
     SHARED_USED,  # the most granules of shared memory that a block has read or updated
-    COPIES,  # copies by cp.async that warps of the block have under way
+    COPIES,  # copies by cp.async and bulk copies that the block has under way
     RESERVED_BYTES,  # of shared memory from its beginning that hold zeros when a block begins; mostly none
     GRID_WORKSPACE,  # address of what cooperative groups synchronise a grid by; 0 in other launches
     INTERVAL,  # BARRIER_CLOCK of the interval between two barriers that the next two are about
     INTERVAL_READS,  # requests that have read shared memory in it
     INTERVAL_WRITES,  # those that have written there, or have read it beside copies
     READS_BESIDE_WRITES,  # requests that have read shared memory in an interval with writes
+    BULK_LOADS,  # bulk copies to shared memory that the block has asked for
+    BULK_READS,  # requests that have read shared memory in a block with such copies
+    BULK_BESIDE,  # those of them while copies were under way
+    BULK_BESIDE_READS,  # bulk copies that they go on beside (shared_use.py)
     COPIES_BESIDE_READS,  # requests by cp.async that their warp's reads of shared memory go on beside (shared_use.py)
     PREVIOUS,  # pointer to what words of the arena held before the last strong store, where loads may miss it; else 0
     TRACE,  # pointer to what the accesses of one block are noted in (trace.py); 0 where none are
@@ -146,13 +150,14 @@ GLOBAL_BASE = 0x7000_0000_0000
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(124)
+) = range(128)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
     SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, LANE_CLOCKS,
     BLOCK_X, BLOCK_Y, BLOCK_Z, BLOCK_LINEAR, BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES,
-    BLOCK_VECTOR, RESIDENT, COPIES, INTERVAL, INTERVAL_READS, INTERVAL_WRITES, TRANSACTIONS, RANK, HERE, CLUSTER,
+    BLOCK_VECTOR, RESIDENT, COPIES, INTERVAL, INTERVAL_READS, INTERVAL_WRITES, BULK_LOADS,
+    BULK_READS, BULK_BESIDE, TRANSACTIONS, RANK, HERE, CLUSTER,
     SHADOW_VISITORS, UNDEFINED_LEFT, LOADED_BEFORE_BARRIER,
 )  # fmt: skip
 HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block

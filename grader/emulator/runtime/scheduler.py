@@ -30,6 +30,9 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     BLOCKS,
     BUDGET,
     BUDGET_SPENT,
+    BULK_BESIDE,
+    BULK_LOADS,
+    BULK_READS,
     CLOCK,
     CLUSTER,
     CLUSTER_SIZE,
@@ -130,6 +133,7 @@ def _begin_block(context: int, linear: int) -> None:
     c[BLOCK_SERIAL] = c[LAST_SERIAL]
     c[BLOCK_FENCES] = 0
     c[COPIES] = 0
+    c[BULK_LOADS] = c[BULK_READS] = c[BULK_BESIDE] = 0
     c[UNDEFINED_LEFT] = 0
     c[CLOCK] += 1
     c[BLOCK_CLOCK] = c[CLOCK]

@@ -306,6 +306,7 @@ class Record(Struct, frozen=True):
     shared_used_bytes: int
     reads_beside_writes: int
     copies_beside_reads: int
+    bulk_beside_reads: int
     communicates: bool
     may_wait: bool
     touched: tuple[Touched, ...] = ()

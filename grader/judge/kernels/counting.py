@@ -139,15 +139,15 @@ def l2_bytes(records: Sequence[Record]) -> int:
 def facts(used: Resources, records: Sequence[Record]) -> dict[str, Number]:
     """What claims may name besides sizes and counters."""
     loads = sum(record.counters.get(name, 0) for record in records for name in _SHARED_LOADS)
-    copies = sum(record.counters.get(metrics.ASYNC_COPIES, 0) for record in records)
+    counters = summed(records)
+    copies, boxes = (counters.get(name, 0) for name in (metrics.ASYNC_COPIES, metrics.BULK_COPIES["ld"]))
     return {
         "registers": used.registers,
         "shared_bytes": used.shared_bytes,
         "shared_used_bytes": max(record.shared_used_bytes for record in records),
         "shared_overlap": sum(record.reads_beside_writes for record in records) / max(1, loads),
-        "copies_overlapped": sum(record.copies_beside_reads for record in records) / copies
-        if copies
-        else 1.0,
+        "copies_overlapped": _share((record.copies_beside_reads for record in records), copies),
+        "boxes_overlapped": _share((record.bulk_beside_reads for record in records), boxes),
         "occupancy": used.occupancy.fraction,
         "grid_blocks": used.grid_blocks,
         "longest_block": sum(record.longest_block for record in records),
@@ -158,3 +158,8 @@ def facts(used: Resources, records: Sequence[Record]) -> dict[str, Number]:
         "block_threads": used.block_threads,
         "launches": used.launches,
     }
+
+
+def _share(parts: Iterable[int], whole: int) -> float:
+    """1 where there is nothing to share."""
+    return sum(parts) / whole if whole else 1.0

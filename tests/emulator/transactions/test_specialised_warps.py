@@ -93,6 +93,13 @@ def test_tiles_pass_from_warp_to_warp(bench: Bench) -> None:
     assert (result[:, 250:] == -1).all()
 
 
+@pytest.mark.parametrize(("stages", "some"), [(1, False), (2, True), (3, True)])
+def test_a_ring_of_one_stage_is_read_when_nothing_is_under_way(bench: Bench, stages: int, some: bool) -> None:
+    ran, _ = scaled(bench, **{"STAGES = 3": f"STAGES = {stages}"})
+    assert ran.findings == []
+    assert (ran.record.bulk_beside_reads > 0) == some
+
+
 @pytest.mark.parametrize(
     ("changes", "found"),
     [

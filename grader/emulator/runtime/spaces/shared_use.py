@@ -10,6 +10,10 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ASYNC_WARP_BYTES,
     BARRIER_CLOCK,
     BLOCK_CLOCK,
+    BULK_BESIDE,
+    BULK_BESIDE_READS,
+    BULK_LOADS,
+    BULK_READS,
     COMBINED,
     COPIES,
     COPIES_BESIDE_READS,
@@ -26,6 +30,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SHADOW_READS,
     SHADOW_WRITES,
     STRONG_LOAD,
+    TRANSACTIONS,
     UPDATED,
     WARP,
     WARPS,
@@ -47,8 +52,11 @@ def settle_interval(context: int) -> None:
 def settle_copies(context: int) -> None:
     """At the end of a block, counts the copies that its warps have not just waited for: of each warp's as large a share
     as of its reads, so many as were made while copies were under way. A warp that reads nothing copies for others;
-    whether these read meanwhile is told by the intervals."""
+    whether these read meanwhile is told by the intervals. Of bulk copies, which one thread asks for, as large a share
+    as of the block's reads."""
     c = pointer(context, int64)
+    if c[BULK_READS]:
+        c[BULK_BESIDE_READS] += c[BULK_LOADS] * c[BULK_BESIDE] // c[BULK_READS]
     for warp in range(c[WARPS] if c[ASYNC] else 0):
         q = pointer(c[ASYNC] + warp * ASYNC_WARP_BYTES, int64)
         c[COPIES_BESIDE_READS] += q[Q_DONE] * q[Q_BESIDE] // q[Q_READS] if q[Q_READS] else q[Q_DONE]
@@ -58,15 +66,25 @@ def settle_copies(context: int) -> None:
 def note_use(context: int, kind: int) -> None:
     """Takes note of a request, to tell tiles that come while others are read from those that come in between."""
     c = pointer(context, int64)
-    if c[INTERVAL] != c[BARRIER_CLOCK]:
-        settle_interval(context)
-        c[INTERVAL] = c[BARRIER_CLOCK]
     reads = kind in (LOAD, STRONG_LOAD)
-    c[INTERVAL_READS] += reads
+    note_interval(context, reads)
     if reads and c[ASYNC]:
         q = pointer(c[ASYNC] + c[WARP] * ASYNC_WARP_BYTES, int64)
         q[Q_READS] += 1
         q[Q_BESIDE] += q[Q_UNDER_WAY] > 0
+    if reads and c[TRANSACTIONS]:
+        c[BULK_READS] += 1
+        c[BULK_BESIDE] += c[COPIES] > 0
+
+
+@native
+def note_interval(context: int, reads: bool) -> None:
+    """The same of what a bulk copy reads or writes, which is no thread's work."""
+    c = pointer(context, int64)
+    if c[INTERVAL] != c[BARRIER_CLOCK]:
+        settle_interval(context)
+        c[INTERVAL] = c[BARRIER_CLOCK]
+    c[INTERVAL_READS] += reads
     c[INTERVAL_WRITES] += not reads or c[COPIES] > 0
 
 

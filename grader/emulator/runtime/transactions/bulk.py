@@ -17,6 +17,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ARRIVAL,
     BEFORE_TENSOR,
     BULK_COPIES,
+    BULK_LOADS,
     CLUSTER_SIZE,
     COPIES,
     ENDED,
@@ -83,7 +84,7 @@ from grader.emulator.runtime.native import outlined, pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.accessors import identity, other_access
 from grader.emulator.runtime.races.ordering import sync_clock
-from grader.emulator.runtime.spaces.shared_use import note_use
+from grader.emulator.runtime.spaces.shared_use import note_interval
 from grader.emulator.runtime.spaces.trace import trace
 from grader.emulator.runtime.transactions.arrivals import begin_arrival
 from grader.emulator.runtime.transactions.boxes import map_of, pitch, reduction_of, rows
@@ -238,12 +239,13 @@ def _load(
             sweep(context, entry_at(context, number), int64(0))
             refused = u[U_REFUSED]
         u[U_REFUSED] = refused
-        note_use(context, int64(STORE))
+        note_interval(context, False)
         shadow(context, site, shared, u[U_BYTES], lane, STORE, sync_clock(context))
         check_source(context, site, shared, u[U_BYTES], lane)
         mark(context, shared, u[U_BYTES], in_flight(context, site))
         if c[HERE] == c[RANK]:
             _trace(context, shared, u[U_BYTES], int64(STORE))
+            c[BULK_LOADS] += 1
         c[COPIES] += 1
         step(context)
     come_back(context)
@@ -317,7 +319,7 @@ def bulk_store(
             u[U_OPERATION], u[U_TYPE] = reduction_of(map_of(entry_at(context, number)), how - OF_TENSOR)
         elif how >= 0:
             u[U_OPERATION], u[U_TYPE] = how >> 8, how & 255
-        note_use(context, int64(LOAD))
+        note_interval(context, True)
         shadow(context, site, shared, u[U_BYTES], int64(lane), LOAD, sync_clock(context))
         check_fence(context, site, shared, u[U_BYTES], int64(lane))
         sweep(context, entry_at(context, number), int64(0))
