@@ -1,0 +1,135 @@
+"""The matrix-vector product y = W · x of halves: inputs, the answer in float64, and what no algorithm can do
+without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float16]
+Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
+
+LARGEST = 31
+"""Of the integers of exact cases: two or three of their products are more than half precision counts."""
+
+LAMBDA = 6
+"""The factor of what the sum may be off by in single precision."""
+
+HALF, SINGLE = 2.0**-11, 2.0**-24
+"""Units of rounding of half and of single precision."""
+
+TINY = 2.0**-24
+"""The smallest subnormal half."""
+
+
+def make_inputs(
+    problem: Mapping[str, int], rng: np.random.Generator, kind: Literal["exact", "real"]
+) -> dict[str, Array]:
+    """W (N × K) and x (K), float16.
+
+    "exact": integers from -LARGEST to LARGEST, none of them 0. Columns come in pairs, anywhere in the row, whose
+    elements of x are the same and whose weights add up to -1, 0 or 1. So sums stay small, and a half stores most of
+    them as they are, while sums of a part of the row are large and odd: exact in single precision up to K = 17,000
+    in any order, in half precision not from three products on. As no product is zero, each dropped or doubled one shows.
+    "real": normally distributed, one in 16 a zero, one in 64 ten times larger.
+    """
+    shape = problem["N"], problem["K"]
+    weights, x = _pairs(shape, rng) if kind == "exact" else (_normal(shape, rng), _normal(shape[1:], rng))
+    return {"W": weights, "x": x}
+
+
+def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
+    """As "real", with a NaN or an infinity in one row of W in eight, and one row of subnormals. IEEE 754 has NaN pass
+    into y, and an infinity as well, which times 0 is NaN."""
+    inputs = make_inputs(problem, rng, "real")
+    weights = inputs["W"]
+    order = rng.permutation(len(weights))
+    weights[order[-1]] = rng.integers(1, 1024, weights.shape[1]) * np.finfo(np.float16).smallest_subnormal
+    for row in order[: max(1, len(weights) // 8)]:
+        weights[row, rng.integers(weights.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
+    return inputs
+
+
+def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """y (N), float64."""
+    return {"y": inputs["W"].astype(np.float64) @ inputs["x"].astype(np.float64)}
+
+
+def magnitude(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """What errors of y are bounded by, (N), float64: see _magnitude."""
+    sums = np.abs(inputs["W"]).astype(np.float64) @ np.abs(inputs["x"]).astype(np.float64)
+    return {"y": _magnitude(reference(inputs, problem)["y"], sums, problem["K"])}
+
+
+def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    n, k = problem["N"], problem["K"]
+    return {"W": (n, k), "x": (k,), "y": (n,)}
+
+
+def elements(read: Read, problem: Mapping[str, int], name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of the output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    k = np.arange(problem["K"])
+    products = read("W", places[:, None] * problem["K"] + k) * read("x", k)
+    y = products.sum(axis=1)
+    return y, _magnitude(y, np.abs(products).sum(axis=1), problem["K"])
+
+
+def min_flop(problem: Mapping[str, int]) -> int:
+    """Multiplications and additions of N dot products of length K."""
+    return problem["N"] * (2 * problem["K"] - 1)
+
+
+def min_bytes(problem: Mapping[str, int]) -> int:
+    """W and x read once, y written once, 2 bytes an element."""
+    return 2 * problem["N"] * problem["K"] + 2 * problem["K"] + written_bytes(problem)
+
+
+def written_bytes(problem: Mapping[str, int]) -> int:
+    """y."""
+    return 2 * problem["N"]
+
+
+def _magnitude(y: Exact, sums: Exact, k: int) -> Exact:
+    """An error bound, in units of HALF, where `sums` are Σ|w·x|:
+
+    - y is rounded to half precision once: |y|, or half the distance between subnormals;
+    - products of halves are exact in single precision, and K of them are added up: λ · √K units of SINGLE of Σ|w·x|,
+      as hgemm allows.
+    """
+    with np.errstate(invalid="ignore"):
+        bound: Exact = np.abs(y) + TINY / HALF + SINGLE / HALF * LAMBDA * np.sqrt(k) * sums
+        return bound
+
+
+def _pairs(shape: tuple[int, int], rng: np.random.Generator) -> tuple[Array, Array]:
+    rows, columns = shape
+    x = _integers(columns, rng, LARGEST)
+    weights = _integers(shape, rng, LARGEST - 1)
+    pairs = columns // 2
+    order = rng.permutation(columns)
+    one, other = order[:pairs], order[pairs : 2 * pairs]
+    x[other] = x[one]
+    opposite = rng.integers(-1, 2, (rows, pairs), dtype=np.int8) - weights[:, one]
+    weights[:, other] = np.where(opposite == 0, -weights[:, one], opposite)
+    return weights.astype(np.float16), x.astype(np.float16)
+
+
+def _integers(shape: int | tuple[int, int], rng: np.random.Generator, largest: int) -> NDArray[np.int8]:
+    sizes = rng.integers(1, largest + 1, shape, dtype=np.int8)
+    signs = 2 * rng.integers(0, 2, shape, dtype=np.int8) - 1
+    return (sizes * signs).astype(np.int8)
+
+
+def _normal(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    values = rng.standard_normal(shape, dtype=np.float32)
+    fate = rng.integers(0, 64, shape, dtype=np.int8)
+    values[fate < 4] = 0.0
+    values[fate == 63] *= 10.0
+    return values.astype(np.float16)
