@@ -26,6 +26,7 @@ PROBLEMS: dict[str, dict[str, float]] = {
     "reduce2d": {"M": 33, "N": 67},
     "histogram": {"N": 10007},
     "streams": {"N": 1031, "R": 3},
+    "gemv": {"N": 33, "K": 67},
     "gemm": {"M": 33, "N": 17, "K": 41},
 }
 

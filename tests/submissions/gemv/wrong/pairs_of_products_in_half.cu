@@ -1,0 +1,44 @@
+// Two products are added up in a half2, in one instruction, before they become floats.
+//
+// /// launch
+// [[launch]]
+// kernel = "gemv"
+// grid = ["cdiv(N, WARPS)"]
+// block = ["WARP", "WARPS"]
+// ///
+
+#include <cuda_fp16.h>
+
+constexpr int WARP = 32;
+constexpr int WARPS = 8;
+constexpr unsigned ALL = 0xffffffff;
+
+__device__ float warp_sum(float value)
+{
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+        value += __shfl_down_sync(ALL, value, distance);
+    }
+    return value;
+}
+
+extern "C" __global__ void gemv(const half* W, const half* x, half* y, int N, int K)
+{
+    const int row = blockIdx.x * WARPS + threadIdx.y;
+    if (row >= N) {
+        return;
+    }
+    const half* const weights = W + size_t(row) * K;
+
+    float sum = 0.0f;
+    for (int k = threadIdx.x; k < K; k += 2 * WARP) {
+        half part = __hmul(weights[k], x[k]);
+        if (k + WARP < K) {
+            part = __hfma(weights[k + WARP], x[k + WARP], part);
+        }
+        sum += __half2float(part);
+    }
+    sum = warp_sum(sum);
+    if (threadIdx.x == 0) {
+        y[row] = __float2half(sum);
+    }
+}
