@@ -18,6 +18,7 @@ TITLES = {
     "torch.conv2d": "cuDNN (torch.conv2d)",
     "torch.layer_norm": "PyTorch (layer_norm)",
     "torch.layer_norm_backward": "PyTorch (native_layer_norm_backward)",
+    "torch.mv": "PyTorch (mv, which calls cuBLAS)",
     "torch.rms_norm": "PyTorch (x + residual, rms_norm)",
     "torch.softmax": "PyTorch (softmax(1))",
     "torch.sums": "PyTorch (sum(1) and sum(0))",
@@ -90,6 +91,12 @@ def _torch_rms_norm(cupy: Any, x: Any, residual: Any, gamma: Any, y: Any, total:
     torch.nn.functional.rms_norm(total, gamma.shape, gamma, eps)
 
 
+def _torch_mv(cupy: Any, matrix: Any, x: Any, y: Any) -> None:
+    import torch
+
+    torch.mv(matrix, x, out=y)
+
+
 _FP16, _FP32 = 2, 0
 """cudaDataType_t of halves and of floats."""
 
@@ -132,6 +139,7 @@ _ROUTINES: dict[str, Callable[..., None]] = {
     "torch.conv2d": _conv2d,
     "torch.layer_norm": _torch_layer_norm,
     "torch.layer_norm_backward": _torch_layer_norm_backward,
+    "torch.mv": _torch_mv,
     "torch.rms_norm": _torch_rms_norm,
     "torch.softmax": _torch_softmax,
     "torch.sums": _torch_sums,
