@@ -3,11 +3,13 @@ without."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from grader.workbook.misplaced import GROUPS, WARPS
 
 Array = NDArray[np.float16]
 Exact = NDArray[np.float64]
@@ -15,7 +17,7 @@ Places = NDArray[np.int64]
 Read = Callable[[str, Places], Exact]
 
 LARGEST = 31
-"""Of the integers of exact cases: two or three of their products are more than half precision counts."""
+"""Of the integers of exact cases: three of their products may be more than half precision counts."""
 
 LAMBDA = 6
 """The factor of what the sum may be off by in single precision."""
@@ -33,9 +35,10 @@ def make_inputs(
     """W (N × K) and x (K), float16.
 
     "exact": integers from -LARGEST to LARGEST, none of them 0. Columns come in pairs, anywhere in the row, whose
-    elements of x are the same and whose weights add up to -1, 0 or 1. So sums stay small, and a half stores most of
-    them as they are, while sums of a part of the row are large and odd: exact in single precision up to K = 17,000
-    in any order, in half precision not from three products on. As no product is zero, each dropped or doubled one shows.
+    elements of x are the same and whose weights add up to -1, 0 or 1. So a row's sum is small, and mostly a number that
+    halves hold, while that of a part of the row is large. In single precision sums are exact up to K = 17,457 in any
+    order; in half precision those of three products may not be. As no product is zero, each dropped or doubled one
+    shows.
     "real": normally distributed, one in 16 a zero, one in 64 ten times larger.
     """
     shape = problem["N"], problem["K"]
@@ -94,6 +97,62 @@ def min_bytes(problem: Mapping[str, int]) -> int:
 def written_bytes(problem: Mapping[str, int]) -> int:
     """y."""
     return 2 * problem["N"]
+
+
+def mistake(
+    inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: Mapping[str, int]
+) -> str | None:
+    """What is behind a wrong y: the one formula that gives all of it, rounded to halves. In exact cases each does so to
+    the bit."""
+    weights, x, y = (array.astype(np.float64) for array in (inputs["W"], inputs["x"], outputs["y"]))
+    with np.errstate(all="ignore"):
+        if np.array_equal(_stored(weights @ x), y, equal_nan=True):
+            return None
+        found = {
+            text for text, gives in _formulas(weights, x) if np.array_equal(_stored(gives), y, equal_nan=True)
+        }
+    return found.pop() if len(found) == 1 else None
+
+
+def _stored(sums: Exact) -> Array:
+    return sums.astype(np.float16)
+
+
+def _formulas(weights: Exact, x: Exact) -> Iterator[tuple[str, Exact]]:
+    """Mistaken formulas of y with what they give."""
+    rows, columns = weights.shape
+    yield _COLUMN_MAJOR, weights.reshape(columns, rows).T @ x
+    for whole in {columns // group * group for group in GROUPS} - {0, columns}:
+        yield _TAIL.format(whole=whole, columns=columns, rest=columns - whole), weights[:, :whole] @ x[:whole]
+    for width in WIDTHS:
+        place = np.arange(columns) // width
+        for threads in WARPS:
+            for text, own in ((_FIRST_WARP, place % threads < LANES), (_FIRST_LANE, place % threads == 0)):
+                yield text, weights[:, own] @ x[own]
+
+
+WIDTHS = (1, 2, 8)
+"""Halves that a thread loads at once."""
+
+LANES = 32
+"""Of a warp."""
+
+_COLUMN_MAJOR = "W is taken to be column-major. It is row-major: element k of row n is W[n * K + k]."
+
+_TAIL = (
+    "y is the sum over the first {whole} of {columns} elements of a row: the last {rest} are left out. Go on up to K, "
+    "with a loop whose condition compares the index itself with K."
+)
+
+_FIRST_WARP = (
+    "y is what the first warp of a row has added up: the sums of the other warps are missing. Let lane 0 of each warp "
+    "store its sum in shared memory, and add them up behind a __syncthreads()."
+)
+
+_FIRST_LANE = (
+    "y is what the first thread of a row has added up: the sums of the others are missing. Add up those of a warp by "
+    "__shfl_down_sync, with distances of 16, 8, 4, 2 and 1."
+)
 
 
 def _magnitude(y: Exact, sums: Exact, k: int) -> Exact:
