@@ -3,12 +3,14 @@
 // threads add up eight of them each.
 //
 // What it should buy: work for more multiprocessors where rows are few and long. 64 rows were 4 blocks of
-// 4 warps, and are 16 blocks of 8. Where rows are many, blocks become shorter by as much, and what the last
-// of them leave idle at the end is less.
+// 4 warps, and are 16 blocks of 8. Where rows are many it buys nothing: each warp has less to do for the same
+// sums and shuffles at its end.
 //
 // A short row has less than a step for eight warps. A block has only as many as find something to do.
 //
 // /// launch
+// side_step = true
+//
 // [[launch]]
 // kernel = "gemv<8>"
 // when = "K % 8 == 0"

@@ -8,6 +8,7 @@
 // launch adds them up. Where rows are many, a cluster is one block, and nothing changes.
 //
 // /// launch
+// side_step = true
 // smallest_arch = "sm_90"
 //
 // [[launch]]
