@@ -2,7 +2,7 @@
 // four packs of W, one of each row.
 //
 // What it should buy: x is read once for four rows, which leaves 5/4 of W's sectors in place of twice as
-// many, and two in five conversions are spared. And the four loads of W do not wait for one another: a lane
+// many, and three in eight conversions are spared. And the four loads of W do not wait for one another: a lane
 // has 64 bytes of W in flight, twice that where the compiler begins the next step early. By Little's law a
 // GPU that reads 4 TB/s with 800 ns of latency needs 3.2 MB in flight, 25 KB on each of 132
 // multiprocessors; 24 warps of such lanes have 48 KB.
