@@ -1,9 +1,10 @@
 """The rungs of a topic that works row by row, or other files, beside PyTorch, at square and other shapes.
 
-    python benchmarks/rows.py softmax|layernorm|layernorm_backward|rmsnorm [FILE …] [--rounds N]
+    python benchmarks/rows.py gemv|softmax|layernorm|layernorm_backward|rmsnorm [FILE …] [--rounds N]
 
 On a machine with a GPU, PyTorch and CuPy. Without files all rungs but the naive one are timed. PyTorch stands there
-twice, as it is (eager) and compiled (torch.compile), and a copy of the matrix on the device is the bound. Each round
+twice, as it is (eager) and compiled (torch.compile), and a copy of the matrix on the device is the bound, or a read of
+it where little is written. Each round
 times everything once, in turn, behind a fill that empties the L2 cache; a ratio is the median over the rounds of the
 better PyTorch's time over the other's, with its 95 % interval. Outputs are compared with PyTorch's in double precision,
 before and after.
@@ -24,22 +25,27 @@ from grader.judge.child import baselines
 from grader.judge.child.executor import Executor, Memory
 from grader.judge.child.protocol import Allocate, Library, Load, Release, Run, Timed
 from grader.judge.kernels.compiled import Planned, prepare
+from grader.judge.kernels.track import READ_KERNEL, READ_PACK, READ_SIGNATURE, renamed
+from grader.judge.timing.bounds import only_reads
 from grader.judge.timing.statistics import median
 from grader.workbook import topics, units
+from grader.workbook.kernel_file import parse_kernel_file
 from grader.workbook.reference import Problem
 from grader.workbook.topic import KernelTopic
 
 WARM_UP = 5
 FLUSH_BYTES = 1 << 30  # takes a GPU longer than the host needs to enqueue what is timed
-EAGER, COMPILED, COPY = "PyTorch, eager", "PyTorch, compiled", "copy"
+EAGER, COMPILED, COPY, READ = "PyTorch, eager", "PyTorch, compiled", "copy", "read"
 
 Shape = tuple[int, int]
 Tensors = Mapping[str, Any]
 
 
 class Rows(ABC):
-    """What PyTorch does for a topic whose outputs are matrices of M rows, or sums over them."""
+    """What PyTorch does for a topic whose outputs are matrices, or vectors with an element for each row, or sums over
+    rows."""
 
+    sizes: ClassVar[tuple[str, str]] = ("M", "N")  # rows, and what a row has
     shapes: ClassVar[tuple[Shape, ...]]
     most: ClassVar[float]  # that a result may be off, as a share of its size or of `floor`
     floor: ClassVar[float]
@@ -107,6 +113,23 @@ class LayerNormBackward(Rows):
         return found
 
 
+class Gemv(Rows):
+    """mv of halves is cuBLAS's; elements of y are about 1."""
+
+    sizes = ("N", "K")
+    shapes = ((16384, 16384), (8192, 8192), (28672, 8192), (8192, 28672), (64, 16384))
+    most, floor = 2.0**-9, 1.0
+
+    def draw(self, given: Tensors) -> None:
+        given["W"].normal_(std=given["x"].numel() ** -0.5)
+        given["x"].normal_()
+
+    def results(self, given: Tensors) -> tuple[Any, ...]:
+        import torch
+
+        return (torch.mv(given["W"], given["x"]),)
+
+
 class RmsNorm(Rows):
     """The sum is made first, and its norm then; y and the sum are returned."""
 
@@ -127,6 +150,7 @@ class RmsNorm(Rows):
 
 
 TOPICS: dict[str, type[Rows]] = {
+    "gemv": Gemv,
     "layernorm": LayerNorm,
     "layernorm_backward": LayerNormBackward,
     "rmsnorm": RmsNorm,
@@ -173,10 +197,11 @@ class WithTorch(Executor):
 
     def error(self, problem: Problem) -> float:
         """The largest error of the outputs, as a share of the right results. One without rows is a sum over them."""
-        known, taller = (shapes(self.topic, {**problem, "M": problem["M"] + more}) for more in (0, 1))
+        (height, rows), (_, width) = ((name, int(problem[name])) for name in self.rows.sizes)
+        known, taller = (shapes(self.topic, {**problem, height: rows + more}) for more in (0, 1))
         of_rows = {name for name in known if known[name] != taller[name]}
-        step, worst, sums = max(1, (1 << 24) // int(problem["N"])), 0.0, dict[str, Any]()
-        for first in range(0, int(problem["M"]), step):
+        step, worst, sums = max(1, (1 << 24) // width), 0.0, dict[str, Any]()
+        for first in range(0, rows, step):
             given = {
                 name: tensor[first : first + step] if name in of_rows else tensor
                 for name, tensor in self.tensors.items()
@@ -187,7 +212,7 @@ class WithTorch(Executor):
                     worst = max(worst, self._off(given[item.name], part))
                 else:
                     sums[item.name] = sums.get(item.name, 0.0) + part
-        size = math.sqrt(problem["M"])  # of a sum of as many terms that are about 1 and have any sign
+        size = math.sqrt(rows)  # of a sum of as many terms that are about 1 and have any sign
         return max([worst, *(self._off(self.tensors[name], right, size) for name, right in sums.items())])
 
     def _off(self, found: Any, right: Any, size: float = 1.0) -> float:
@@ -210,9 +235,11 @@ def main() -> None:
     kernels = {name: prepare(file, device.arch) for name, file in files.items()}
     for name, kernel in kernels.items():
         executor.load(Load(name, kernel.build.image("pycuda"), kernel.file.extended))
+    reader = prepare(parse_kernel_file(READ_KERNEL, READ_SIGNATURE), device.arch)
+    executor.load(Load(READ, reader.build.image("pycuda"), reader.file.extended))
     print(f"{device.name}, {chosen.rounds} rounds; rates in % of the faster of PyTorch's two")
-    for m, n in executor.rows.shapes:
-        problem = {**topic.sizes_main, "M": m, "N": n}
+    for shape in executor.rows.shapes:
+        problem = {**topic.sizes_main, **dict(zip(executor.rows.sizes, shape, strict=True))}
         planned = {name: kernel.plan(problem, device.ext.device_limits()) for name, kernel in kernels.items()}
         arrays = {
             name: topic.signature[name].dtype.itemsize * math.prod(shape)
@@ -222,13 +249,19 @@ def main() -> None:
         for name, nbytes in {**arrays, **scratch(planned.values()), "flush": FLUSH_BYTES}.items():
             executor.allocate(Allocate(name, nbytes))
         executor.prepare_peers(problem)
-        actions: dict[str, Run | Library] = {
-            name: Library(name, {}, problem) for name in (COPY, EAGER, COMPILED)
-        }
+        matrix = topic.signature.inputs[0].name
+        if only_reads(topic, problem):
+            packs = {"N": arrays[matrix] // READ_PACK}
+            launches = reader.plan(packs, device.ext.device_limits()).launches
+            read = tuple(renamed(launch, {"in": matrix, "out": "flush"}) for launch in launches)
+            bound: dict[str, Run | Library] = {READ: Run(READ, read)}
+        else:
+            bound = {COPY: Library(COPY, {}, problem)}
+        actions = bound | {name: Library(name, {}, problem) for name in (EAGER, COMPILED)}
         actions |= {name: Run(name, item.launches) for name, item in planned.items()}
         times = measured(executor, actions, problem, chosen.rounds)
-        copied = 2 * arrays[topic.signature.outputs[0].name]
-        report(problem, copied, topic.reference.min_bytes(problem), times)
+        bytes_of = {COPY: 2 * arrays[topic.signature.outputs[0].name], READ: arrays[matrix]}
+        report(shape, bytes_of, topic.reference.min_bytes(problem), times)
 
 
 def shapes(topic: KernelTopic, problem: Problem) -> dict[str, tuple[int, ...]]:
@@ -257,22 +290,22 @@ def measured(
             took = executor.timed(Timed(action, flush="flush"))
             if number >= WARM_UP:
                 times[name].append(took)
-            if isinstance(action, Run) and number in (0, WARM_UP + rounds - 1):
+            if name not in (READ, *executor.peers) and number in (0, WARM_UP + rounds - 1):
                 error = executor.error(problem)
                 assert error < executor.rows.most, f"{name} errs by {error:.2g} at {units.problem(problem)}"
     return times
 
 
-def report(problem: Problem, copied: int, moved: int, times: dict[str, list[float]]) -> None:
-    """A line for each action; `copied` are the bytes of the copy, `moved` those that all others have to read and
+def report(shape: Shape, bytes_of: Mapping[str, int], moved: int, times: dict[str, list[float]]) -> None:
+    """A line for each action; `bytes_of` are those of the bound, `moved` those that all others have to read and
     write."""
     peer = min(EAGER, COMPILED, key=lambda name: median(times[name]).value)
     for name, samples in times.items():
         ratio = median([theirs / own for theirs, own in zip(times[peer], samples, strict=True)])
         took = median(samples).value
-        speed = 1e-9 * (copied if name == COPY else moved) / took
+        speed = 1e-9 * bytes_of.get(name, moved) / took
         print(
-            f"{problem['M']:7} × {problem['N']:<7} {name:17} {1e6 * took:6.1f} µs {speed:4.0f} GB/s "
+            f"{shape[0]:7} × {shape[1]:<7} {name:17} {1e6 * took:6.1f} µs {speed:4.0f} GB/s "
             f"{100 * ratio.value:5.1f} % ({100 * ratio.low:.1f} to {100 * ratio.high:.1f})",
             flush=True,
         )
