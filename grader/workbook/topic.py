@@ -239,7 +239,16 @@ class Topic(ABC):
         reference.py does not say shapes."""
         if self.sampled is None or self.tolerance.lambda_ == 0:
             return False
-        return self.reference.min_flop(problem) <= times * self.input_elements(problem)
+        return self._adds and self.reference.min_flop(problem) <= times * self.input_elements(problem)
+
+    @cached_property
+    def _adds(self) -> bool:
+        """Whether inputs that are twice as large make outputs twice as large: products make them four times as large."""
+        problem = min(self.judge_cases, key=self.reference.min_bytes)
+        inputs = self.reference.make_inputs(problem, np.random.default_rng(1), "exact")
+        twice = {name: array + array for name, array in inputs.items()}
+        once, doubled = (self.reference.reference(given, problem) for given in (inputs, twice))
+        return all(np.array_equal(doubled[name], 2 * array) for name, array in once.items())
 
     def transformed_bounds(self, inputs: Arrays, problem: Problem) -> Bounds:
         """Error bounds beside the tolerance's own; none where reference.py does not define any."""

@@ -207,3 +207,10 @@ def test_a_claim_without_a_comparison_pays_for_being_right(root: Path) -> None:
     with pytest.raises(WarpladderError, match="which every rung is") as caught:
         topics.load("copy", root)
     assert "give it to 00_naive" in str(caught.value)
+
+
+def test_products_are_no_sums() -> None:
+    """Two operations for each input are what two sums over it take, as well as a product and a sum."""
+    sums, products = topics.load("reduce2d"), topics.load("gemv")
+    assert sums.only_adds(sums.sizes_main, times=2)
+    assert not products.only_adds(products.sizes_main, times=2)
