@@ -1,7 +1,7 @@
 """The corpus of tests/submissions, graded: whether right kernels pass, wrong ones do not, and cheats gain nothing.
 
     python benchmarks/corpus.py [right|wrong|cheats|rungs ...] [--topic gemm] [--name PATTERN] [--device emulator]
-                                [--jobs 2] [--processors 1] [--repeat 1]
+                                [--jobs 2] [--processors 1] [--repeat 1] [--drawn 60]
 
 A file lies in tests/submissions/<topic>/<shelf>/, and its shelf says what has to come of it:
 
@@ -25,6 +25,7 @@ how many a process has, and with it how many threads the emulator runs. Exit cod
 from __future__ import annotations
 
 import os
+import random
 import re
 import time
 from collections import defaultdict
@@ -177,10 +178,14 @@ def main(
     jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
     processors: Annotated[int, typer.Option(help="Of each process.")] = 1,
     repeat: Annotated[int, typer.Option(help="Grades of each file.")] = 1,
+    drawn: Annotated[int | None, typer.Option(help="So many alone, drawn.")] = None,
     only_off: Annotated[bool, typer.Option(help="Show nothing but what is off.")] = False,
 ) -> None:
     """Grade the corpus, and show what came of each file."""
-    found = [entry for entry in entries(shelf or SHELVES, topic, name) for _ in range(repeat)]
+    chosen = list(entries(shelf or SHELVES, topic, name))
+    if drawn is not None:
+        chosen = random.Random(drawn).sample(chosen, drawn)
+    found = [entry for entry in chosen for _ in range(repeat)]
     width = max((len(entry.name) for entry in found), default=0)
     earned: dict[Entry, set[str]] = defaultdict(set)
     count = 0

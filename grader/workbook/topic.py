@@ -246,7 +246,7 @@ class Topic(ABC):
         """Whether inputs that are twice as large make outputs twice as large: products make them four times as large."""
         problem = min(self.judge_cases, key=self.reference.min_bytes)
         inputs = self.reference.make_inputs(problem, np.random.default_rng(1), "exact")
-        twice = {name: array + array for name, array in inputs.items()}
+        twice = {name: np.add(array, array) for name, array in inputs.items()}
         once, doubled = (self.reference.reference(given, problem) for given in (inputs, twice))
         return all(np.array_equal(doubled[name], 2 * array) for name, array in once.items())
 
