@@ -37,6 +37,7 @@ COUNTED_FACTS = (
     "boxes_overlapped",
     "occupancy",
     "grid_blocks",
+    "longest_warp",
     "longest_block",
     "busiest_multiprocessor",
     "multiprocessors",

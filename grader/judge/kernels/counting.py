@@ -150,6 +150,7 @@ def facts(used: Resources, records: Sequence[Record]) -> dict[str, Number]:
         "boxes_overlapped": _share((record.bulk_beside_reads for record in records), boxes),
         "occupancy": used.occupancy.fraction,
         "grid_blocks": used.grid_blocks,
+        "longest_warp": sum(record.longest_warp for record in records),
         "longest_block": sum(record.longest_block for record in records),
         "busiest_multiprocessor": sum(
             -(-record.grid_blocks // used.multiprocessors) * record.longest_block for record in records

@@ -211,9 +211,13 @@ def test_what_claims_may_name_is_what_they_are_given() -> None:
 @pytest.mark.parametrize(("blocks", "busiest"), [(132, 10), (133, 20), (512, 40)])
 def test_blocks_are_dealt_out_to_multiprocessors_in_turn(blocks: int, busiest: int) -> None:
     resources = Resources(32, 0, 0, occupancy(boards()[0], 32, 32, 0), 1, 32, 1, 132)
-    records = [record(grid_blocks=blocks, longest_block=10), record(grid_blocks=1, longest_block=3)]
+    records = [
+        record(grid_blocks=blocks, longest_warp=4, longest_block=10),
+        record(grid_blocks=1, longest_warp=1, longest_block=3),
+    ]
     found = counting.facts(resources, records)
-    assert (found["longest_block"], found["busiest_multiprocessor"]) == (13, busiest + 3)
+    assert (found["longest_warp"], found["longest_block"]) == (5, 13)
+    assert found["busiest_multiprocessor"] == busiest + 3
 
 
 def test_a_ladder_knows_its_places() -> None:
