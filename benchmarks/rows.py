@@ -117,7 +117,7 @@ class Gemv(Rows):
     """mv of halves is cuBLAS's; elements of y are about 1."""
 
     sizes = ("N", "K")
-    shapes = ((16384, 16384), (8192, 8192), (28672, 8192), (8192, 28672), (64, 16384))
+    shapes = ((16384, 16384), (8192, 8192), (28672, 8192), (8192, 28672), (64, 16384), (8, 65536))
     most, floor = 2.0**-9, 1.0
 
     def draw(self, given: Tensors) -> None:

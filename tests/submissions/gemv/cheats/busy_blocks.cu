@@ -1,7 +1,7 @@
 // Rows are shared by warps alone. Where the blocks' shares of the work are counted, others are busy with arithmetic that
 // serves nothing, so that no block has much of the whole.
 //
-// deserves: 03_rows_together
+// deserves: 02_wide_loads
 //
 // /// launch
 // [[launch]]

@@ -1,6 +1,6 @@
 // Rows are shared by warps alone, and behind the blocks that work come 200 that do nothing.
 //
-// deserves: 03_rows_together
+// deserves: 02_wide_loads
 //
 // /// launch
 // [[launch]]
