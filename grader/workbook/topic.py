@@ -244,7 +244,7 @@ class Topic(ABC):
 
     @cached_property
     def _adds(self) -> bool:
-        """Whether inputs that are twice as large make outputs twice as large: products make them four times as large."""
+        """Whether inputs that are twice as large double outputs, which products make four times as large."""
         problem = min(self.judge_cases, key=self.reference.min_bytes)
         inputs = self.reference.make_inputs(problem, np.random.default_rng(1), "exact")
         twice = {name: np.add(array, array) for name, array in inputs.items()}
