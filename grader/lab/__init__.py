@@ -35,7 +35,16 @@ from grader.lab.predictions import Prediction, Score, item, score
 from grader.lab.questions import hint, hints, predict, question
 from grader.lab.runs import accesses, counters, grade, profile, record, source
 from grader.lab.schedules import Facts, schedule
-from grader.lab.sliders import Picture, banks, banks_slider, occupancy_slider, ratio_slider, sectors, warps
+from grader.lab.sliders import (
+    Picture,
+    banks,
+    banks_slider,
+    batch_slider,
+    occupancy_slider,
+    ratio_slider,
+    sectors,
+    warps,
+)
 from grader.lab.tasks import Task, reveal, task
 
 __all__ = [
@@ -51,6 +60,7 @@ __all__ = [
     "accesses",
     "banks",
     "banks_slider",
+    "batch_slider",
     "board",
     "build",
     "cell",

@@ -1,4 +1,4 @@
-"""Pictures with sliders: the banks of shared memory, occupancy, and the ratio of a register tile.
+"""Pictures with sliders: the banks of shared memory, occupancy, the ratio of a register tile, and the time of a batch.
 
 A slider is a widget where ipywidgets is installed and the page has a kernel to answer it; everywhere else the same
 picture stands still, at the values the slider begins with.
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from grader.analysis import devices
+from grader.analysis.batches import Batch
 from grader.analysis.devices import named
 from grader.analysis.intensity import RegisterTile
 from grader.report import pictures
@@ -146,6 +147,29 @@ def ratio_slider(rows: int = 8, columns: int = 8, width: int = 1) -> Slider:
             "rows": ("IntSlider", _range(rows, 1, 16, 1, "rows, TM")),
             "columns": ("IntSlider", _range(columns, 1, 16, 1, "columns, TN")),
             "width": ("Dropdown", {"value": width, "options": [1, 4], "description": "floats a load"}),
+        },
+    )
+
+
+def batch_slider(
+    vectors: int = 1, bits: int = 16, device: str = "NVIDIA H100", weights: int = 1 << 28
+) -> Slider:
+    """The least time of `vectors` times the same `weights` of so many bits, at once: bytes against arithmetic.
+
+    The arithmetic is that of halves on Tensor Cores. `vectors` is a power of two, up to 4096.
+    """
+
+    def draw(vectors: int, bits: int, device: str) -> Picture:
+        return Picture(pictures.batch(Batch(named(device), vectors, bits, weights)))
+
+    names = [spec.name for spec in devices.boards()]
+    powers = [1 << power for power in range(13)]
+    return _slider(
+        draw,
+        {
+            "vectors": ("SelectionSlider", {"value": vectors, "options": powers, "description": "vectors"}),
+            "bits": ("Dropdown", {"value": bits, "options": [4, 8, 16], "description": "bits a weight"}),
+            "device": ("Dropdown", {"value": named(device).name, "options": names, "description": "GPU"}),
         },
     )
 

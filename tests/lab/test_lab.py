@@ -255,6 +255,17 @@ def test_a_slider_shows_the_ratio_that_a_kernel_has() -> None:
     assert counts.registers >= RegisterTile(8, 8).registers
 
 
+def test_a_slider_shows_from_which_batch_on_arithmetic_is_the_limit() -> None:
+    pytest.importorskip("ipywidgets")
+    slider = lab.batch_slider()
+    assert "Reading takes at least 160 µs, arithmetic 543 ns: memory is the limit." in repr(slider)
+    assert "Both are equal at 295 vectors" in repr(slider)  # 989.4 TFLOP/s over 3.35 TB/s
+    slider.controls["vectors"].value = 512
+    assert "arithmetic 278 µs: arithmetic is the limit." in repr(slider)
+    slider.controls["bits"].value = 4
+    assert "Reading takes at least 40.1 µs" in repr(slider)
+
+
 def test_without_widgets_the_picture_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sliders.importlib.util, "find_spec", lambda name: None)
     slider = lab.banks_slider(stride=32)

@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 import pytest
 from made_up_history import NOW, standing
 
+from grader.analysis.batches import Batch
 from grader.analysis.devices import named
 from grader.history.progress import progress
 from grader.report import pictures
@@ -66,6 +67,8 @@ DRAWN: dict[str, Callable[[], str]] = {
     "accesses": lambda: pictures.accesses(ACCESSES, "mine.cu"),
     "accesses on a phone": lambda: pictures.accesses(ACCESSES, "mine.cu", 340),
     "banks": lambda: pictures.banks([128 * lane for lane in range(32)]),
+    "batch": lambda: pictures.batch(Batch(named("H100"), 512, 16, 1 << 28)),
+    "batch of one, few bits": lambda: pictures.batch(Batch(named("RTX 3090"), 1, 4, 1 << 20)),
     "sectors": lambda: pictures.sectors([12 * lane for lane in range(32)]),
     "timeline": lambda: pictures.intervals(
         record("streams").rungs[3].timeline, "measured", "<two> & streams"

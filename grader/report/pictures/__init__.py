@@ -9,6 +9,7 @@ a description for screen readers, and readable on a light and on a dark page. In
 from grader.report.pictures.access import banks, sectors
 from grader.report.pictures.arrays import accesses, accesses_for_pages
 from grader.report.pictures.bars import Bar, bars, bars_for_pages
+from grader.report.pictures.batches import batch
 from grader.report.pictures.ladders import ladder, ladder_for_pages
 from grader.report.pictures.occupancies import occupancy
 from grader.report.pictures.rooflines import roofline
@@ -23,6 +24,7 @@ __all__ = [
     "banks",
     "bars",
     "bars_for_pages",
+    "batch",
     "intervals",
     "ladder",
     "ladder_for_pages",
