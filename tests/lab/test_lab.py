@@ -81,10 +81,10 @@ def test_the_magic_keeps_and_compiles(shell: Any, capsys: pytest.CaptureFixture[
 
 
 def test_our_errors_are_shown_without_a_traceback(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    result = shell.run_cell("%%kernel mine --topic gem\nint x;")
+    result = shell.run_cell("%%kernel mine --topic transpos\nint x;")
     said = capsys.readouterr().out
     assert isinstance(result.error_in_exec, WarpladderError)
-    assert "did you mean `gemm`" in said
+    assert "did you mean `transpose`" in said
     assert "Traceback" not in said
 
 
