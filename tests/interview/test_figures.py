@@ -122,7 +122,7 @@ def test_a_rounds_answer_gives_the_share_of_the_bound_or_the_library(topic):
 
 @pytest.mark.soak(area="interview")
 @pytest.mark.parametrize(
-    "topic", [*TOPICS, "transpose", "softmax", "layernorm", "layernorm_backward", "rmsnorm"]
+    "topic", [*TOPICS, "transpose", "softmax", "layernorm", "layernorm_backward", "rmsnorm", "gemv"]
 )
 def test_no_ratio_has_the_same_answer_twice_in_a_row(topic):
     asked = [
@@ -275,6 +275,43 @@ def test_the_machine_code_of_the_rms_norm_is_as_long_as_its_interview_says():
     cubin = compilation.build(source, name_expressions=["block_rows<8, 2>"]).cubin
     (operations,) = machine_code(cubin).kernels.values()  # of a warp's 512 elements, without a loop
     assert sum(operations.values()) / (512 / 32) == pytest.approx(int(quoted), rel=0.1)
+
+
+def test_the_interview_on_gemv_quotes_what_follows_from_the_boards_figures():
+    interview = rounds.read_interview(load_topic("gemv"))
+    answers = {item.rung: item.answer for item in interview.rounds}
+    h100 = board("NVIDIA H100", "sm_90a")
+    bits = 4 + 16 / 128
+    few_bits = next(item.correction for item in interview.common_errors if "4 bits" in item.says)
+    quoted = [
+        (interview.answer, r"bytes, (\d+) operations for each byte", h100.peak_tensor / h100.peak_dram),
+        (interview.answer, r"that is (\d+) MB", 2 * 16384**2 / 1e6),
+        (answers["00_naive"], r"threads are (\d+) %", 100 * 16384 / (2048 * h100.sms)),
+        (answers["01_warp_a_row"], r"is ([\d.]+) MB, or", h100.peak_dram * 800e-9 / 1e6),
+        (answers["01_warp_a_row"], r"or (\d+) KB on each", h100.peak_dram * 800e-9 / h100.sms / 1e3),
+        (answers["01_warp_a_row"], r"that is (\d) KB", 64 * 64 / 1e3),
+        (answers["02_wide_loads"], r"their (\d) MB", 2 * 64 * 16384 / 1e6),
+        (answers["03_block_a_row"], r"takes ([\d.]+) bits", bits),
+        (answers["03_block_a_row"], r"is ([\d.]+) times lower", 16 / bits),
+        (few_bits, r"is ([\d.]+) times lower", 16 / bits),
+    ]
+    for text, pattern, computed in quoted:
+        (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
+        assert float(found) == pytest.approx(computed, rel=0.05), pattern
+
+
+@pytest.mark.soak(area="interview")
+def test_the_ratios_of_gemv_are_explained_by_what_is_counted():
+    quoted = {
+        "00_naive": r"of the other: ([\d.]+)\.$",
+        "01_warp_a_row": r"64 bytes: (\d)\.",
+        "02_wide_loads": r"256 products: (\d+)\.",
+        "03_block_a_row": r"has a block: (\d+)\.",
+    }
+    for item in rounds.read_interview(load_topic("gemv")).rounds[:-1]:
+        found = re.search(quoted[item.rung], re.sub(r"\s+", " ", item.ratio.explain).strip())
+        value = item.ratio.value.evaluate(counted("gemv", item.rung))
+        assert value == pytest.approx(float(found[1]), rel=0.02), item.rung
 
 
 @pytest.mark.parametrize("topic", TOPICS)
