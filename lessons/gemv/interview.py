@@ -90,7 +90,10 @@ def share_of_bound(time: int, rate: float) -> dict[str, float]:
 
 def share_without_block(sms: int, N: int) -> dict[str, float]:
     """Per cent of multiprocessors without one of the blocks of eight rows."""
-    blocks = N // 8
+    return _idle(sms, N // 8)
+
+
+def _idle(sms: int, blocks: int) -> dict[str, float]:
     return {"answer": 100 * (sms - blocks) / sms, "blocks": blocks}
 
 
@@ -117,10 +120,33 @@ def rate_of_few_rows(N: int, each: int) -> dict[str, object]:
     return {"answer": min(alone, 3), "alone": alone, "which": "less" if alone < 3 else "not less"}
 
 
-def blocks_of_row(N: int, blocks: int) -> dict[str, int]:
-    """The largest of 1, 2, 4 and 8 at which all blocks of N rows are resident on 132 multiprocessors."""
-    places = SMS * blocks
-    return {"answer": max(size for size in (1, 2, 4, 8) if N * size <= places), "places": places}
+def requests_with_rows(rows: int, K: int) -> int:
+    """Warp loads of 16 bytes a lane, of so many rows of W and of x."""
+    return (rows + 1) * K // (PACK * LANES)
+
+
+def spared_requests(rows: int) -> dict[str, float]:
+    """Per cent of the loads of rows and of x, once for each row, that are left out with x once for all."""
+    before, now = 2 * rows, rows + 1
+    return {"answer": 100 * (before - now) / before, "before": before, "now": now}
+
+
+def share_without_rows(sms: int, N: int) -> dict[str, float]:
+    """Per cent of multiprocessors without one of the blocks of two rows."""
+    return _idle(sms, N // 2)
+
+
+def blocks_of_rows(N: int, blocks: int) -> dict[str, int]:
+    """The largest of 1, 2, 4 and 8 at which all blocks of N / 2 pairs are resident on 132 multiprocessors."""
+    places, pairs = SMS * blocks, N // 2
+    shared = max(size for size in (1, 2, 4, 8) if pairs * size <= places)
+    return {"answer": shared, "places": places, "pairs": pairs}
+
+
+def blocks_with_steps(warps: int, K: int) -> dict[str, int]:
+    """Whole steps of a block in a row."""
+    step = PACK * LANES * warps
+    return {"answer": K // step, "step": step}
 
 
 def _bits(bits: int, group: int) -> float:
