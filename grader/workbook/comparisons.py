@@ -154,14 +154,19 @@ def _as(kind: str, value: Integers) -> Integers:
     return ((value + half) & ((1 << bits) - 1)) - half
 
 
+def body(ptx: str, symbol: str) -> str:
+    """A kernel's own instructions, without those of functions that it calls; "" where there is no such kernel."""
+    entry = re.search(_ENTRY.format(re.escape(symbol)), ptx, re.S | re.M)
+    return entry["body"] if entry else ""
+
+
 def of(ptx: str, symbol: str) -> list[Comparison]:
     """All of a kernel's comparisons of integers."""
-    entry = re.search(_ENTRY.format(re.escape(symbol)), ptx, re.S | re.M)
     made: dict[str, _Made] = {}
     several: set[str] = set()
     found: list[Comparison] = []
     line = 0
-    for item in _LINE.finditer(entry["body"]) if entry else ():
+    for item in _LINE.finditer(body(ptx, symbol)):
         if item["line"]:
             line = int(item["line"])
             continue

@@ -601,7 +601,8 @@ _SUMS = (
 )
 _SWALLOWED = (
     "A row with a NaN or an infinity has no mean that is a number: all of the row has to become NaN. fmaxf and fminf "
-    "drop NaN, and a comparison with NaN is false: leave a variance that is a sum of squares as it is."
+    "drop NaN, and a comparison with NaN is false: leave a variance that is a sum of squares as it is. Nor is x left "
+    "out where gamma is 0: 0 times NaN is NaN."
 )
 _NAN = (
     "Row {row} of y has a NaN, and its inputs have none: it comes of the root of a negative number, where the variance "

@@ -218,7 +218,10 @@ _OF_ITSELF = (
     "All elements of a row are the same: what is subtracted from each is a maximum of its thread's own elements, and "
     "has to be that of the row, which all threads of the row share."
 )
-_NOT_DIVIDED = "The terms exp(x - max) are not divided by their sum."
+_NOT_DIVIDED = (
+    "Each element is exp(x - max) as it is. It has to be divided by the sum of all N terms, to which those that are as "
+    "large as the maximum belong."
+)
 _SUM_TOO_SMALL = (
     "Every element of the row is too large by one and the same factor: terms are missing in the sum that it is "
     "divided by, or the sum was scaled wrongly. Look at the tail of the loop, at how partial sums are merged, and at "

@@ -14,7 +14,7 @@ from itertools import chain
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Launch
 from grader.judge.kernels.compiled import Kernel
-from grader.workbook import compiler, cuda_source
+from grader.workbook import comparisons, compiler, cuda_source
 from grader.workbook.launches.spec import Argument, LaunchSpec
 
 _NAMES = {
@@ -63,6 +63,8 @@ def of_threads(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
         return next(_of_halves(kernel, launches), None)
     (launch,) = launches
     asks = "threadIdx.y" in kernel.file.source
+    if len(kernel.build.lowered) > 1:  # another of them may be the one that asks
+        asks = asks and "%tid.y" in comparisons.body(kernel.build.ptx, launch.symbol)
     if launch.block[1] > 1 and not asks:
         return f"A block has {launch.block[1]} threads in y, and the kernel does not use threadIdx.y."
     if launch.block[1] == 1 and asks and launch.block[0] > 1:

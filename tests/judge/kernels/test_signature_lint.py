@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from grader.judge.child.protocol import Launch
 from grader.judge.kernels import signature_lint
@@ -15,8 +16,11 @@ HALVES = "for (int n = {} / 2; n > 0; n /= 2)\n    if (t < n) s[t] += s[t + n];"
 X = "blockIdx.x * blockDim.x + threadIdx.x"
 
 
-def kernel(text: str) -> Any:
-    return SimpleNamespace(file=SimpleNamespace(source=text))
+def kernel(text: str, **entries: str) -> Any:
+    """A kernel file, and what its kernels are in PTX where there are several."""
+    ptx = "".join(f".visible .entry {name}(\n)\n{{\n{body}\n}}\n" for name, body in entries.items())
+    build = SimpleNamespace(ptx=ptx, lowered={name: name for name in entries})
+    return SimpleNamespace(file=SimpleNamespace(source=text), build=build)
 
 
 def said(text: str, *block: int) -> str | None:
@@ -48,6 +52,14 @@ def said(text: str, *block: int) -> str | None:
 )  # fmt: skip
 def test_it_is_told_with_its_line(text: str, block: tuple[int, ...], sentence: str) -> None:
     assert said(text, *block) == sentence
+
+
+def test_the_kernel_that_is_launched_is_meant() -> None:
+    text = "k uses threadIdx.x, other threadIdx.y"
+    several = kernel(text, k="mov.u32 %r1, %tid.x;", other="mov.u32 %r1, %tid.y;")
+    launch = Launch("k", (4, 1, 1), (256, 1, 1), 0, ())
+    assert signature_lint.of_threads(several, [launch]) is None
+    assert signature_lint.of_threads(several, [replace(launch, symbol="other")]) is not None
 
 
 @pytest.mark.parametrize(
