@@ -106,9 +106,31 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
             for problem, words in find(topic, parting, judged):
                 said = f"There {parting.place} comes out {words}."
                 problems.setdefault(_key(problem), Threshold(problem, said))
+    problems |= {
+        _key(each.problem): each
+        for each in _gaps(_Launches(kernel, limits["multiprocessor_count"]), topic, judged)
+    }
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
     return list(problems.values())
+
+
+def _gaps(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
+    """Cases with a size at which a `when` changes, and no launch applies there, but on both sides."""
+    for parting, base, name in product(launches.partings(), judged[::EACH], _names(topic)):
+        at = partial(_with, base, name)
+        before, low, high = parting.way(base), int(base[name]), int(topic.sizes_main[name])
+        if high <= low or parting.way(at(high)) == before:
+            continue
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if parting.way(at(middle)) == before else (low, middle)
+        if launches.any(at(low)) and not launches.any(at(high)) and launches.any(at(high + 1)):
+            yield Threshold(at(high), f"There {parting.place} and the others leave a gap.")
+
+
+def _with(base: Problem, name: str, value: int) -> Problem:
+    return {**base, name: value}
 
 
 def _longer(topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
@@ -202,9 +224,7 @@ def _multiples(
 def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: bool) -> Problem | None:
     """`base` with a larger `size`, where another way is taken than the `usual` one."""
 
-    def at(value: int) -> Problem:
-        return {**base, size: value}
-
+    at = partial(_with, base, size)
     for seen in (parting.way, parting.beyond):  # where a size is to be a number, ways part there alone
         low = high = int(base[size])
         before = seen(base)
@@ -222,10 +242,8 @@ def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: 
 def _partings(kernel: Kernel, limits: Limits) -> Iterator[_Parting]:
     """Of the launch block, then of the code that it launches."""
     launches = _Launches(kernel, limits["multiprocessor_count"])
+    yield from launches.partings()
     for launch in kernel.file.launches:
-        for each in launch.when.comparisons if launch.when else ():
-            place = f"`{each.text}` in line {launch.line_of('when')}"
-            yield _Parting(partial(launches.sides, each), each.holds, place)
         if launch.when:
             place = f"`{launch.when.text}` in line {launch.line_of('when')}"
             yield _Parting(partial(launches.taken, launch), operator.eq, place, of_launch=True)
@@ -242,6 +260,17 @@ class _Launches:
     def __init__(self, kernel: Kernel, sms: int) -> None:
         self._kernel, self._sms = kernel, sms
         self._plans: dict[_Key, LaunchPlan | None] = {}
+
+    def partings(self) -> Iterator[_Parting]:
+        """What the conditions of launches compare."""
+        for launch in self._kernel.file.launches:
+            for each in launch.when.comparisons if launch.when else ():
+                place = f"`{each.text}` in line {launch.line_of('when')}"
+                yield _Parting(partial(self.sides, each), each.holds, place)
+
+    def any(self, problem: Problem) -> bool:
+        """Whether a launch takes place."""
+        return self._plan(problem) is not None
 
     def sides(self, compared: Compared, problem: Problem) -> tuple[float, float] | None:
         """What the launch block compares."""

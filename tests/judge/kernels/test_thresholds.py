@@ -11,7 +11,7 @@ from grader.workbook.reference import Problem
 
 LIMITS = {"multiprocessor_count": 132}
 HEAD = """// /// launch
-// [[launch]]
+{other}// [[launch]]
 // kernel = "vector_add"
 // {when}
 // grid = ["cdiv(N, 256)"]
@@ -25,10 +25,10 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
 """
 
 
-def found(tmp_path: Path, value: str, when: str = "") -> list[tuple[Problem, str]]:
+def found(tmp_path: Path, value: str, when: str = "", other: str = "") -> list[tuple[Problem, str]]:
     topic = topics.load("vector_add")
     file = tmp_path / "mine.cu"
-    file.write_text(HEAD.format(when=when, value=value))
+    file.write_text(HEAD.format(when=when, value=value, other=other))
     kernel = prepare(topic.parse(file), "sm_90a")
     return [(dict(each.problem), each.said) for each in thresholds.found(kernel, topic, LIMITS)]
 
@@ -52,6 +52,16 @@ def test_a_when_is_told_by_its_line(tmp_path: Path) -> None:
     ((problem, said),) = found(tmp_path, "a[i] + b[i]", 'when = "N < 2500000"')
     assert problem == {"N": 2500015}
     assert "`N < 2500000` in line 4" in said
+
+
+def test_a_size_between_two_launches_is_found(tmp_path: Path) -> None:
+    """Cases lie on both sides of it."""
+    other = (
+        '// [[launch]]\n// kernel = "vector_add"\n// when = "N < 150"\n// grid = [1]\n// block = [256]\n//\n'
+    )
+    ((problem, said),) = found(tmp_path, "a[i] + b[i]", 'when = "N > 150"', other)
+    assert problem == {"N": 150}
+    assert "leave a gap" in said
 
 
 @pytest.mark.parametrize(
