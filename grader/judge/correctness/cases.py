@@ -33,6 +33,7 @@ from grader.judge.correctness.comparison import (
 )
 from grader.judge.correctness.verdict import (
     EVERY_BIT,
+    EXACT_IN_SINGLE,
     INEXACT_CONSTANTS,
     LONG_ROWS,
     MORE_THAN_ROUNDING,
@@ -269,7 +270,8 @@ def of_results(
     share = max(shares, default=0.0)
     rounding = COARSEST / share if share else math.inf
     equal = all(limit is None for limit in allowed.values())
-    advice = _advice(tolerance.lambda_, "exact" if equal else case.kind)
+    narrow = any(is_float(item.dtype) and item.dtype.itemsize < 4 for item in topic.signature.inputs)
+    advice = _advice(tolerance.lambda_, "exact" if equal else case.kind, narrow)
     mistake = partial(topic.mistake, inputs, problem=problem)
     return CaseData(inputs, expected, allowed, advice, wider, slack, case.kind, rounding, mistake)
 
@@ -305,12 +307,14 @@ def _wider_bounds(topic: Topic, case: Case, inputs: dict[str, Array]) -> Bounds:
         }
 
 
-def _advice(lambda_: float, kind: CaseKind) -> str:
+def _advice(lambda_: float, kind: CaseKind, narrow: bool) -> str:
     if kind == SPECIAL:
         return SPECIAL_VALUES
     if lambda_ == 0:
         return NOTHING_IS_COMPUTED
-    return SUMS_ARE_EXACT if kind == "exact" else MORE_THAN_ROUNDING
+    if kind != "exact":
+        return MORE_THAN_ROUNDING
+    return EXACT_IN_SINGLE if narrow else SUMS_ARE_EXACT
 
 
 def yardstick_error(topic: Topic, problem: Problem, data: CaseData) -> float | None:

@@ -41,6 +41,11 @@ SUMS_ARE_EXACT = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
     "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
 )
+EXACT_IN_SINGLE = (
+    "Sums of this case are exact in single precision, and need not be in half: keep them in floats until they are "
+    "stored. If they are: a term is left out or counted twice, at the tail of a loop or the edge of a tile, or threads "
+    "add to one element without atomicAdd."
+)
 MORE_THAN_ROUNDING = (
     "That is more than rounding explains in sums as they are written: look for numbers that pass through a narrower "
     "type on the way, for too many additions into one accumulator, and for transforms, such as Strassen's or those of "

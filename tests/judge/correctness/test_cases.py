@@ -77,6 +77,11 @@ def test_whole_numbers_are_equal_or_not() -> None:
     assert (wrong.right, wrong.advice) == (False, cases.SUMS_ARE_EXACT)
 
 
+def test_sums_of_halves_are_exact_in_single_precision_alone() -> None:
+    data = compute(topics.load("gemv"), make({"N": 5, "K": 3}, "exact"))
+    assert data.compare("y", data.expected["y"] + 8).advice == cases.EXACT_IN_SINGLE
+
+
 def test_rounding_is_decided_on_public_data() -> None:
     """A case from another seed is wrong by a gross error alone."""
     public, other = (compute(GEMM, make(PROBLEM, "real", seed)) for seed in (cases.PUBLIC_SEED, 77))
