@@ -76,7 +76,7 @@ MISTAKES: dict[str, tuple[Callable[[Array], Array], str]] = {
     "no maximum": (lambda x: of(np.exp(x)), "maximum of the row is not subtracted"),
     "from zero": (lambda x: of(np.exp(x - np.maximum(x.max(axis=1, keepdims=True), 0))), "taken to be 0"),
     "wrong sign": (lambda x: of(np.exp(x.max(axis=1, keepdims=True) - x)), "wrong sign"),
-    "not divided": (lambda x: np.exp(x - x.max(axis=1, keepdims=True)), "not divided"),
+    "not divided": (lambda x: np.exp(x - x.max(axis=1, keepdims=True)), "divided by the sum of all"),
     "columns": (lambda x: softmax(x.T).T, "along columns"),
     "masked as a whole": (lambda x: np.nan_to_num(softmax(x)), "masked as a whole"),
     "of itself": (lambda x: of(np.exp(x - x)), "same: what is subtracted"),
