@@ -88,7 +88,7 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
 
 @pytest.mark.verify
 def test_each_save_is_tried_and_an_interrupt_ends_all(watched: Watched) -> None:
-    assert "right so far: 38 public cases" in watched.until("Next: ")
+    assert "right so far: 40 public cases" in watched.until("Next: ")
     watched.save(WRONG)
     assert "right so far" not in watched.until("again: ladder grade transpose mine.cu --set")
     watched.save(UNREADABLE)
