@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.analysis.batches import Batch
-from grader.report.pictures.svg import LogScale, Sheet, heading
+from grader.report.pictures.svg import LogScale, Sheet, grid, heading
 from grader.workbook import units
 
 WIDTH, LEFT, RIGHT, TOP, PLOT = 760.0, 84.0, 24.0, 70.0, 260.0
@@ -27,7 +27,7 @@ def batch(of: Batch) -> str:
     ends = [replace(of, vectors=vectors) for vectors in (1, MOST)]
     x = LogScale(1, MOST, LEFT, WIDTH - RIGHT)
     y = LogScale(ends[0].arithmetic_s / 2, 2 * ends[1].least_s, TOP + PLOT, TOP)
-    _axes(sheet, x, y)
+    grid(sheet, x, y, (lambda vectors: f"{vectors:,.0f}", units.seconds), "vectors")
     sheet.line([(x(end.vectors), y(end.reading_s)) for end in ends], "blue", tip="reading the weights")
     sheet.line([(x(end.vectors), y(end.arithmetic_s)) for end in ends], "red", tip="arithmetic")
     sheet.text(x(1) + 8, y(of.reading_s) - 8, "reading the weights", "blue", size=12)
@@ -40,13 +40,3 @@ def batch(of: Batch) -> str:
     sheet.line(reached, "ink", 3, tip="the longer of both")
     sheet.circle(x(of.vectors), y(of.least_s), 6, "ink", tip=units.seconds(of.least_s))
     return sheet.render()
-
-
-def _axes(sheet: Sheet, x: LogScale, y: LogScale) -> None:
-    for value in x.ticks():
-        sheet.line([(x(value), TOP), (x(value), TOP + PLOT)], "grid", 1)
-        sheet.text(x(value), TOP + PLOT + 18, f"{value:,.0f}", "dim", size=12, anchor="middle")
-    for value in y.ticks():
-        sheet.line([(LEFT, y(value)), (WIDTH - RIGHT, y(value))], "grid", 1)
-        sheet.text(LEFT - 8, y(value) + 4, units.seconds(value), "dim", size=12, anchor="end")
-    sheet.text((LEFT + WIDTH - RIGHT) / 2, TOP + PLOT + 38, "vectors", "dim", size=12, anchor="middle")

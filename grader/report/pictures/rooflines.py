@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import dist
 
 from grader.analysis.roofline import LEVELS, NAMES, UNITS, Level, Placed, Roofs, roofs
-from grader.report.pictures.svg import LogScale, Sheet, heading, text_width
+from grader.report.pictures.svg import LogScale, Sheet, grid, heading, text_width
 from grader.report.rooflines import OTHER_KERNEL_SAID, device_of, name_of, placed
 from grader.results import Climb
 from grader.workbook import units
@@ -100,15 +100,7 @@ class _Chart:
         return self.sheet.render()
 
     def _axes(self) -> None:
-        for value in self.x.ticks():
-            self.sheet.line([(self.x(value), TOP), (self.x(value), TOP + PLOT)], "grid", 1)
-            label = units.count(value)
-            self.sheet.text(self.x(value), TOP + PLOT + 18, label, "dim", size=12, anchor="middle")
-        for value in self.y.ticks():
-            self.sheet.line([(LEFT, self.y(value)), (WIDTH - 24, self.y(value))], "grid", 1)
-            self.sheet.text(LEFT - 8, self.y(value) + 4, units.count(value), "dim", size=12, anchor="end")
-        middle = (LEFT + WIDTH - 24) / 2
-        self.sheet.text(middle, TOP + PLOT + 38, "FLOP a byte", "dim", size=12, anchor="middle")
+        grid(self.sheet, self.x, self.y, (units.count, units.count), "FLOP a byte")
         self.sheet.text(22, TOP + PLOT / 2, "FLOP/s", "dim", size=12, anchor="middle", turned=-90)
 
     def _flat_roof(self, unit: str) -> None:

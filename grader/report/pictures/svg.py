@@ -9,7 +9,7 @@ pictures can stand in one page.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from itertools import pairwise
 from math import ceil, floor, log10
@@ -156,6 +156,24 @@ def heading(sheet: Sheet, title: str, below: str = "") -> None:
     sheet.text(16, 26, _end_of(title, sheet.width - 32, 14), bold=True, size=14)
     if below:
         sheet.text(16, 46, _end_of(below, sheet.width - 32, 12), "dim", size=12)
+
+
+def grid(
+    sheet: Sheet,
+    x: LogScale,
+    y: LogScale,
+    labels: tuple[Callable[[float], str], Callable[[float], str]],
+    below: str,
+) -> None:
+    """Lines at the ticks of two axes, with what they stand for, by axis, and what lies along the one below."""
+    label_x, label_y = labels
+    for value in x.ticks():
+        sheet.line([(x(value), y.end), (x(value), y.start)], "grid", 1)
+        sheet.text(x(value), y.start + 18, label_x(value), "dim", size=12, anchor="middle")
+    for value in y.ticks():
+        sheet.line([(x.start, y(value)), (x.end, y(value))], "grid", 1)
+        sheet.text(x.start - 8, y(value) + 4, label_y(value), "dim", size=12, anchor="end")
+    sheet.text((x.start + x.end) / 2, y.start + 38, below, "dim", size=12, anchor="middle")
 
 
 def _end_of(text: str, width: float, size: float) -> str:
