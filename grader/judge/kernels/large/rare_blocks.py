@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from grader.judge.child.protocol import Launch, Scalar
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counting import product
+from grader.judge.kernels.thresholds import MOST_CONDITIONS
 from grader.workbook import comparisons
 from grader.workbook.comparisons import Given
 
@@ -33,16 +35,17 @@ def found(kernel: Kernel, launch: Launch, rng: random.Random) -> list[int]:
     last = product(launch.block) - 1
     values = [each.value if isinstance(each, Scalar) else None for each in launch.args]
     arguments = [value if isinstance(value, int) else None for value in values]
+    followed = list(islice(comparisons.of(kernel.build.ptx, launch.symbol), MOST_CONDITIONS))
     ways: dict[bytes, Array] = {}
     for thread in {0, last, *(rng.randrange(last + 1) for _ in range(THREADS - 2))}:
         given = Given(
             arguments=arguments,
             grid=launch.grid,
             block=launch.block,
-            blocks=_coordinates(blocks, launch.grid),
-            threads=_coordinates(np.array([thread]), launch.block),
+            blocks=np.unravel_index(blocks, launch.grid, order="F"),
+            threads=np.unravel_index([thread], launch.block, order="F"),
         )
-        for comparison in comparisons.of(kernel.build.ptx, launch.symbol):
+        for comparison in followed:
             sides = comparison.sides(given)
             if sides is None:
                 continue
@@ -51,9 +54,3 @@ def found(kernel: Kernel, launch: Launch, rng: random.Random) -> list[int]:
             if rare.any():
                 ways[rare.tobytes()] = blocks[rare]
     return [int(rng.choice(some)) for some in sorted(ways.values(), key=len)[:MOST]]
-
-
-def _coordinates(places: Array, shape: tuple[int, int, int]) -> tuple[Array, Array, Array]:
-    """x, y and z of blocks of a grid, or of threads of a block, by their numbers."""
-    x, y, _ = shape
-    return places % x, places // x % y, places // (x * y)
