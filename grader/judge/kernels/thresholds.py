@@ -98,7 +98,8 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     judged = sorted(topic.judge_cases, key=lambda problem: work(topic, problem), reverse=True)
     problems: dict[_Key, Threshold] = {}
     alike = set()  # conditions that compare the same: code has many
-    for parting in islice(_partings(kernel, limits), MOST_CONDITIONS):
+    launches = _Launches(kernel, limits["multiprocessor_count"])
+    for parting in islice(launches.partings(), MOST_CONDITIONS):
         compared = (parting.of_launch, *map(parting.sides, judged))
         if compared not in alike and len(problems) < MOST_CASES:
             alike.add(compared)
@@ -106,10 +107,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
             for problem, words in find(topic, parting, judged):
                 said = f"There {parting.place} comes out {words}."
                 problems.setdefault(_key(problem), Threshold(problem, said))
-    problems |= {
-        _key(each.problem): each
-        for each in _gaps(_Launches(kernel, limits["multiprocessor_count"]), topic, judged)
-    }
+    problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
     return list(problems.values())
@@ -117,7 +115,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
 
 def _gaps(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
     """Cases with a size at which a `when` changes, and no launch applies there, but on both sides."""
-    for parting, base, name in product(launches.partings(), judged[::EACH], _names(topic)):
+    for parting, base, name in product(launches.conditions(), judged[::EACH], _names(topic)):
         at = partial(_with, base, name)
         before, low, high = parting.way(base), int(base[name]), int(topic.sizes_main[name])
         if high <= low or parting.way(at(high)) == before:
@@ -239,21 +237,6 @@ def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: 
     return None
 
 
-def _partings(kernel: Kernel, limits: Limits) -> Iterator[_Parting]:
-    """Of the launch block, then of the code that it launches."""
-    launches = _Launches(kernel, limits["multiprocessor_count"])
-    yield from launches.partings()
-    for launch in kernel.file.launches:
-        if launch.when:
-            place = f"`{launch.when.text}` in line {launch.line_of('when')}"
-            yield _Parting(partial(launches.taken, launch), operator.eq, place, of_launch=True)
-    for launch in kernel.file.launches:
-        for comparison in comparisons.of(kernel.build.ptx, kernel.build.lowered[launch.kernel]):
-            place = f"a comparison in line {comparison.line}" if comparison.line else "a comparison"
-            sides = partial(launches.sides_in_code, launch, comparison)
-            yield _Parting(sides, comparison.holds, place)
-
-
 class _Launches:
     """A kernel's launches, by the problem."""
 
@@ -262,7 +245,21 @@ class _Launches:
         self._plans: dict[_Key, LaunchPlan | None] = {}
 
     def partings(self) -> Iterator[_Parting]:
-        """What the conditions of launches compare."""
+        """Of the launch block, then of the code that it launches."""
+        yield from self.conditions()
+        for launch in self._kernel.file.launches:
+            if launch.when:
+                place = f"`{launch.when.text}` in line {launch.line_of('when')}"
+                yield _Parting(partial(self.taken, launch), operator.eq, place, of_launch=True)
+        build = self._kernel.build
+        for launch in self._kernel.file.launches:
+            for comparison in comparisons.of(build.ptx, build.lowered[launch.kernel]):
+                place = f"a comparison in line {comparison.line}" if comparison.line else "a comparison"
+                sides = partial(self.sides_in_code, launch, comparison)
+                yield _Parting(sides, comparison.holds, place)
+
+    def conditions(self) -> Iterator[_Parting]:
+        """What the launch block compares in each `when`."""
         for launch in self._kernel.file.launches:
             for each in launch.when.comparisons if launch.when else ():
                 place = f"`{each.text}` in line {launch.line_of('when')}"
