@@ -178,13 +178,13 @@ def main(
     jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
     processors: Annotated[int, typer.Option(help="Of each process.")] = 1,
     repeat: Annotated[int, typer.Option(help="Grades of each file.")] = 1,
-    drawn: Annotated[int | None, typer.Option(help="So many alone, drawn.")] = None,
+    drawn: Annotated[int | None, typer.Option(help="So many alone, drawn: the same each time.")] = None,
     only_off: Annotated[bool, typer.Option(help="Show nothing but what is off.")] = False,
 ) -> None:
     """Grade the corpus, and show what came of each file."""
     chosen = list(entries(shelf or SHELVES, topic, name))
     if drawn is not None:
-        chosen = random.Random(drawn).sample(chosen, drawn)
+        chosen = random.Random(drawn).sample(chosen, min(drawn, len(chosen)))
     found = [entry for entry in chosen for _ in range(repeat)]
     width = max((len(entry.name) for entry in found), default=0)
     earned: dict[Entry, set[str]] = defaultdict(set)

@@ -4,10 +4,9 @@
 
 On a machine with a GPU, PyTorch and CuPy. Without files all rungs but the naive one are timed. PyTorch stands there
 twice, as it is (eager) and compiled (torch.compile), and a copy of the matrix on the device is the bound, or a read of
-it where little is written. Each round
-times everything once, in turn, behind a fill that empties the L2 cache; a ratio is the median over the rounds of the
-better PyTorch's time over the other's, with its 95 % interval. Outputs are compared with PyTorch's in double precision,
-before and after.
+it where little is written. Each round times everything once, in turn, behind a fill that empties the L2 cache; a ratio
+is the median over the rounds of the better PyTorch's time over the other's, with its 95 % interval. Outputs are
+compared with PyTorch's in double precision, before and after.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from grader.judge.child import baselines
 from grader.judge.child.executor import Executor, Memory
 from grader.judge.child.protocol import Allocate, Library, Load, Release, Run, Timed
 from grader.judge.kernels.compiled import Planned, prepare
-from grader.judge.kernels.track import READ_KERNEL, READ_PACK, READ_SIGNATURE, renamed
+from grader.judge.kernels.track import READ_KERNEL, READ_SIGNATURE, reading
 from grader.judge.timing.bounds import only_reads
 from grader.judge.timing.statistics import median
 from grader.workbook import topics, units
@@ -236,7 +235,7 @@ def main() -> None:
     for name, kernel in kernels.items():
         executor.load(Load(name, kernel.build.image("pycuda"), kernel.file.extended))
     reader = prepare(parse_kernel_file(READ_KERNEL, READ_SIGNATURE), device.arch)
-    executor.load(Load(READ, reader.build.image("pycuda"), reader.file.extended))
+    executor.load(Load(reader.module, reader.build.image("pycuda"), reader.file.extended))
     print(f"{device.name}, {chosen.rounds} rounds; rates in % of the faster of PyTorch's two")
     for shape in executor.rows.shapes:
         problem = {**topic.sizes_main, **dict(zip(executor.rows.sizes, shape, strict=True))}
@@ -251,10 +250,8 @@ def main() -> None:
         executor.prepare_peers(problem)
         matrix = topic.signature.inputs[0].name
         if only_reads(topic, problem):
-            packs = {"N": arrays[matrix] // READ_PACK}
-            launches = reader.plan(packs, device.ext.device_limits()).launches
-            read = tuple(renamed(launch, {"in": matrix, "out": "flush"}) for launch in launches)
-            bound: dict[str, Run | Library] = {READ: Run(READ, read)}
+            read = reading(reader, matrix, arrays[matrix], "flush", device.ext.device_limits())
+            bound: dict[str, Run | Library] = {READ: read}
         else:
             bound = {COPY: Library(COPY, {}, problem)}
         actions = bound | {name: Library(name, {}, problem) for name in (EAGER, COMPILED)}

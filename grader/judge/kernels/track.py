@@ -49,6 +49,7 @@ from grader.judge.kernels.case_run import as_bytes
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.fresh import Fresh
 from grader.judge.kernels.large.results import known, results
+from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import PAGE, Runner
 from grader.judge.timing.bounds import only_reads
@@ -239,9 +240,7 @@ class KernelTrack:
 
     def _read(self, buffer: str, nbytes: int) -> Run:
         """A launch that reads a buffer."""
-        planned = self._reader.plan({"N": max(1, nbytes // READ_PACK)}, self.runner.hello().limits)
-        launches = tuple(renamed(launch, {"in": buffer, "out": TARGET}) for launch in planned.launches)
-        return Run(self._reader.module, launches)
+        return reading(self._reader, buffer, nbytes, TARGET, self.runner.hello().limits)
 
     def run(self, candidate: KernelCandidate, number: int) -> float:
         """Seconds of one pass, whose outputs may be looked at. Raises Refused."""
@@ -404,6 +403,13 @@ def _kept(name: str, wrong: int, holes: int, looked_at: int) -> Refused:
 def _whole_words(nbytes: int) -> int:
     """Bytes, rounded up to words."""
     return -(-nbytes // fresh.WORD) * fresh.WORD
+
+
+def reading(reader: Kernel, buffer: str, nbytes: int, target: str, limits: Limits) -> Run:
+    """A launch of the kernel that reads: of a buffer of so many bytes, with a word of `target` to write to."""
+    planned = reader.plan({"N": max(1, nbytes // READ_PACK)}, limits)
+    names = {"in": buffer, "out": target}
+    return Run(reader.module, tuple(renamed(launch, names) for launch in planned.launches))
 
 
 def renamed(launch: Launch, names: Mapping[str, str]) -> Launch:
