@@ -206,9 +206,10 @@ def of_order(refused: Refused, order: Order) -> Refused:
             "At the topic's main size the device cannot hold all blocks at a time. With no more of them at a time than "
             f"one multiprocessor holds: {refused.reason}"
         )
-    way = "at the same time, taking turns, and see late what others store without a fence behind it"
-    if order in ("shuffled", REVERSED):
-        way = "in a random order" if order == "shuffled" else "from the last to the first, as do their warps"
+    how = {REVERSED: "from the last to the first, as do their warps", "shuffled": "in a random order"}
+    way = how.get(
+        order, "at the same time, taking turns, and see late what others store without a fence behind it"
+    )
     return refused.saying(
         f"It depends on the order of the blocks, which may be any. With blocks that run {way}: {refused.reason}"
     )

@@ -82,9 +82,10 @@ def contents(topic: Topic) -> dict[str, Array]:
     """Elements of the topic's inputs, by name: floats as in real data, and whole numbers as in exact cases, which may
     say which word is updated."""
     rng = np.random.default_rng(PUBLIC_SEED)
-    real, exact = drawn(topic, rng, "real", PATTERN_BYTES), drawn(topic, rng, "exact", PATTERN_BYTES)
+    found = drawn(topic, rng, "real", PATTERN_BYTES)
     whole = {item.name for item in topic.signature.inputs if item.dtype.kind in "iu"}
-    return {name: exact[name] if name in whole else array for name, array in real.items()}
+    exact = drawn(topic, rng, "exact", PATTERN_BYTES) if whole else {}
+    return found | {name: exact[name] for name in whole}
 
 
 def sample(
