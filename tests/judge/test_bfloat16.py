@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marking import Marking
 
 from grader.judge.climb import climb
-from grader.judge.grade import grade
 from grader.judge.kernels.fresh import Fresh, balanced
 from grader.results import Grade
 from grader.workbook.elements import BFLOAT16
@@ -178,10 +178,10 @@ def _no_warnings() -> Iterator[None]:
         yield
 
 
-def graded(topic: Topic, source: str) -> Grade:
+def graded(marked: Marking, topic: Topic, source: str) -> Grade:
     file = topic.folder / "mine.cu"
     file.write_text(source)
-    return grade(topic, file, "emulator")
+    return marked(topic, file)
 
 
 @pytest.mark.parametrize(
@@ -189,8 +189,8 @@ def graded(topic: Topic, source: str) -> Grade:
     [(NAIVE, "00_naive"), (WIDE, "01_wide"), (IN_PAIRS, "00_naive")],
     ids=["one by one", "16 bytes", "pairs"],
 )
-def test_what_is_right_passes(topic: Topic, source: str, reached: str) -> None:
-    result = graded(topic, source)
+def test_what_is_right_passes(topic: Topic, source: str, reached: str, marked: Marking) -> None:
+    result = graded(marked, topic, source)
     assert (result.verdict, result.rung_reached) == ("pass", reached), result.reason
     assert {case.kind for case in result.cases} == {"exact", "real", "special"}
 
@@ -218,39 +218,39 @@ ADDED = "a * __bfloat162float(x[i]) + __bfloat162float(b[i])"
     ],
     ids=str,
 )
-def test_what_is_wrong_is_named(topic: Topic, old: str, new: str, said: str) -> None:
+def test_what_is_wrong_is_named(topic: Topic, old: str, new: str, said: str, marked: Marking) -> None:
     assert old in NAIVE
-    result = graded(topic, NAIVE.replace(old, new))
+    result = graded(marked, topic, NAIVE.replace(old, new))
     assert result.verdict == "fail"
     assert said in result.reason
 
 
-def test_a_header_that_is_left_out_is_named(topic: Topic) -> None:
-    result = graded(topic, NAIVE.replace("#include <cuda_bf16.h>\n", ""))
+def test_a_header_that_is_left_out_is_named(topic: Topic, marked: Marking) -> None:
+    result = graded(marked, topic, NAIVE.replace("#include <cuda_bf16.h>\n", ""))
     assert "#include <cuda_bf16.h>" in result.reason
 
 
-def test_an_access_that_is_not_aligned(topic: Topic) -> None:
+def test_an_access_that_is_not_aligned(topic: Topic, marked: Marking) -> None:
     shifted = WIDE.replace("(x + i), of_b", "(x + i + 1), of_b").replace("i + 8 > N", "i + 9 > N")
-    result = graded(topic, shifted)
+    result = graded(marked, topic, shifted)
     assert "reads 16 bytes at `x`[1]" in result.reason
     assert "not a multiple of 8 bfloat16 elements long" in result.reason
 
 
-def test_a_small_case_shows_numbers(topic: Topic) -> None:
-    small = graded(topic, NAIVE.replace("+ __bfloat162float(b", "- __bfloat162float(b")).small
+def test_a_small_case_shows_numbers(topic: Topic, marked: Marking) -> None:
+    small = graded(marked, topic, NAIVE.replace("+ __bfloat162float(b", "- __bfloat162float(b")).small
     assert small is not None
     assert (small.expected, small.actual) == ([[10, 22, 34, 46, 58, 70]], [[-10, -18, -26, -34, -42, -50]])
 
 
-def test_a_type_that_does_not_suit_is_named(topic: Topic) -> None:
+def test_a_type_that_does_not_suit_is_named(topic: Topic, marked: Marking) -> None:
     bits = "__ushort_as_bfloat16(__half_as_ushort(b[i]))"
     other = NAIVE.replace("const __nv_bfloat16* b", "const __half* b").replace("(b[i])", f"(-{bits})")
-    result = graded(topic, other.replace("#include", "#include <cuda_fp16.h>\n#include", 1))
+    result = graded(marked, topic, other.replace("#include", "#include <cuda_fp16.h>\n#include", 1))
     assert "`axpb` takes `b` as const half*, and it is an array of nv_bfloat16" in result.reason
 
 
-def test_scratch_memory_of_the_same_type(topic: Topic) -> None:
+def test_scratch_memory_of_the_same_type(topic: Topic, marked: Marking) -> None:
     tables = """\
 // args = ["x", "b", "sums", "N", "a"]
 // [[launch]]
@@ -270,8 +270,8 @@ extern "C" __global__ void copied(const __nv_bfloat16* sums, __nv_bfloat16* y, i
 }
 """
     both = NAIVE.replace("// ///\n#", f"{tables}// ///\n#") + second
-    assert graded(topic, both).verdict == "pass"
-    reason = graded(topic, both.replace("if (i < N)", "if (i < N && i != 3)")).reason
+    assert graded(marked, topic, both).verdict == "pass"
+    reason = graded(marked, topic, both.replace("if (i < N)", "if (i < N && i != 3)")).reason
     assert "`y` is what a scratch array holds at the start, at 1 of its 33 elements" in reason
 
 

@@ -13,9 +13,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from marking import Marking
 from tiers import sample
 
-from grader.judge.grade import grade
 from grader.results import Grade, from_json, to_json
 from grader.workbook import topics
 
@@ -91,9 +91,9 @@ ONE_A_REASON = (
 
 
 @pytest.mark.parametrize("name", sample(sorted(EXPECTED), ONE_A_REASON, "judge"))
-def test_a_wrong_submission_is_refused_with_a_reason_that_helps(name: str) -> None:
+def test_a_wrong_submission_is_refused_with_a_reason_that_helps(name: str, marked: Marking) -> None:
     expected = EXPECTED[name]
-    result = grade(topics.load(name.split("/")[0]), FOLDER / name, "emulator")
+    result = marked(topics.load(name.split("/")[0]), FOLDER / name)
     assert result.verdict == expected["verdict"], result.reason
     if "beyond" in expected:
         assert result.beyond is not None
@@ -119,13 +119,13 @@ MENDED = sorted(name for name, expected in EXPECTED.items() if "mend" in expecte
 
 
 @pytest.mark.parametrize("name", sample(MENDED, ["transpose/bank_conflicts.cu"], "judge"))
-def test_who_follows_the_remedy_has_a_right_kernel(name: str, tmp_path: Path) -> None:
+def test_who_follows_the_remedy_has_a_right_kernel(name: str, tmp_path: Path, marked: Marking) -> None:
     text = (FOLDER / name).read_text("utf-8")
     for old, new in EXPECTED[name]["mend"]:
         assert old in text
         text = text.replace(old, new)
     mended = tmp_path / Path(name).name
     mended.write_text(text, "utf-8")
-    result = grade(topics.load(name.split("/")[0]), mended, "emulator")
+    result = marked(topics.load(name.split("/")[0]), mended)
     assert (result.verdict, result.beyond) == ("pass", None), result.reason
     assert result.rung_reached == EXPECTED[name].get("reaches", result.rung_reached)

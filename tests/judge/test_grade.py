@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from marking import Marking
 
 from grader.emulator import metrics
 from grader.emulator.nvrtc import disassembly
@@ -34,10 +35,10 @@ SUBMISSIONS = Path(__file__).parents[1] / "submissions"
     ("name", "rung"),
     [("transpose", "02_shared_tile"), ("streams", "07_graph")],
 )
-def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str) -> None:
+def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str, marked: Marking) -> None:
     """These stand for all, which tests/test_content.py sweeps."""
     topic = TOPICS[name]
-    result = grade(topic, topic.rung(rung).path, "emulator")
+    result = marked(topic, topic.rung(rung).path)
     assert (result.verdict, result.rung_reached) == ("pass", rung), result.reason
     top = rung == topic.rungs[-1].id
     assert (result.points == result.max_points) == top
@@ -50,16 +51,16 @@ def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str) -> None:
     )
 
 
-def test_a_failing_case_is_reproduced_by_its_command() -> None:
+def test_a_failing_case_is_reproduced_by_its_command(marked: Marking) -> None:
     topic = TOPICS["gemm"]
     file = SUBMISSIONS / "gemm" / "drops_one_term.cu"
-    failed = grade(topic, file, "emulator").cases[-1]
+    failed = marked(topic, file).cases[-1]
     assert failed.reproduce is not None
     words = again(failed.reproduce).split()
     assert words[:4] == ["ladder", "grade", "gemm", str(file)]
     sizes = dict(word.split("=") for word in words if "=" in word)
     overrides = {name: int(value) for name, value in sizes.items()}
-    assert grade(topic, file, "emulator", failed.seed, overrides).cases[-1] == failed
+    assert marked(topic, file, failed.seed, overrides).cases[-1] == failed
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str
     assert failed.refusal.reason.endswith(ends)
 
 
-def test_atomics_do_not_hide_scattered_writes(tmp_path: Path) -> None:
+def test_atomics_do_not_hide_scattered_writes(tmp_path: Path, marked: Marking) -> None:
     topic = TOPICS["transpose"]
     store = "out[size_t(column) * M + row] = in[size_t(row) * N + column];"
     source = topic.rung("00_naive").path.read_text(encoding="utf-8")
@@ -95,11 +96,11 @@ def test_atomics_do_not_hide_scattered_writes(tmp_path: Path) -> None:
     file.write_text(
         source.replace(store, "atomicExch(&out[size_t(column) * M + row], in[size_t(row) * N + column]);")
     )
-    result = grade(topic, file, "emulator")
+    result = marked(topic, file)
     assert (result.verdict, result.rung_reached) == ("pass", "00_naive"), result.reason
 
 
-def test_parameters_of_another_type_of_the_same_size_are_honest(tmp_path: Path) -> None:
+def test_parameters_of_another_type_of_the_same_size_are_honest(tmp_path: Path, marked: Marking) -> None:
     topic = TOPICS["transpose"]
     source = topic.rung("00_naive").path.read_text(encoding="utf-8")
     for declared in ("const float* __restrict__ in", "float* __restrict__ out"):
@@ -107,68 +108,70 @@ def test_parameters_of_another_type_of_the_same_size_are_honest(tmp_path: Path) 
         source = source.replace(declared, declared.replace("float", "unsigned"))
     file = tmp_path / "mine.cu"
     file.write_text(source)
-    result = grade(topic, file, "emulator")
+    result = marked(topic, file)
     assert (result.verdict, result.rung_reached) == ("pass", "00_naive"), result.reason
 
 
-def test_what_a_kernel_prints_is_shown(tmp_path: Path) -> None:
+def test_what_a_kernel_prints_is_shown(tmp_path: Path, marked: Marking) -> None:
     topic = TOPICS["transpose"]
     source = topic.rung("00_naive").path.read_text(encoding="utf-8")
     opening = source.index("{", source.index("void transpose"))
     greeting = ' if (blockIdx.x + blockIdx.y + threadIdx.x + threadIdx.y == 0) printf("M = %d\\n", M);'
     file = tmp_path / "mine.cu"
     file.write_text(source[: opening + 1] + greeting + source[opening + 1 :])
-    result = grade(topic, file, "emulator", problem_overrides={"M": 5, "N": 3})
+    result = marked(topic, file, problem_overrides={"M": 5, "N": 3})
     assert (result.verdict, result.printed) == ("pass", "M = 5\n"), result.reason
     assert profile(topic, file, problem_overrides={"M": 7, "N": 3}).printed == "M = 7\n"
-    silent = grade(topic, topic.rung("00_naive").path, "emulator", problem_overrides={"M": 5, "N": 3})
+    silent = marked(topic, topic.rung("00_naive").path, problem_overrides={"M": 5, "N": 3})
     assert silent.printed == ""
 
 
-def test_static_and_dynamic_shared_memory_together_may_be_more_than_48_kib(tmp_path: Path) -> None:
+def test_static_and_dynamic_shared_memory_together_may_be_more_than_48_kib(
+    tmp_path: Path, marked: Marking
+) -> None:
     topic = TOPICS["transpose"]
     file = tmp_path / "mine.cu"
     source = topic.rung("02_shared_tile").path.read_text(encoding="utf-8")
     file.write_text(source.replace("// block =", '// shared = "48 * 1024"\n// block =', 1))
-    result = grade(topic, file, "emulator", problem_overrides={"M": 33, "N": 31})
+    result = marked(topic, file, problem_overrides={"M": 33, "N": 31})
     assert result.verdict == "pass", result.reason
 
 
-def test_what_a_schedule_prints_is_shown(tmp_path: Path) -> None:
+def test_what_a_schedule_prints_is_shown(tmp_path: Path, marked: Marking) -> None:
     topic = TOPICS["streams"]
     file = tmp_path / "mine.py"
     source = topic.rung("00_naive").path.read_text(encoding="utf-8")
     file.write_text(source.replace("def run(self):\n", "def run(self):\n        print('N =', self.N)\n"))
-    result = grade(topic, file, "emulator", problem_overrides={"N": 5, "R": 3})
+    result = marked(topic, file, problem_overrides={"N": 5, "R": 3})
     assert (result.verdict, result.printed) == ("pass", "N = 5\n"), result.reason
 
 
-def test_a_schedule_may_print_more_than_is_shown(tmp_path: Path) -> None:
+def test_a_schedule_may_print_more_than_is_shown(tmp_path: Path, marked: Marking) -> None:
     topic = TOPICS["streams"]
     file = tmp_path / "mine.py"
     source = topic.rung("00_naive").path.read_text(encoding="utf-8")
     much = "import sys; [print('x' * (3 << 20), file=stream) for stream in (sys.stdout, sys.stderr)]"
     file.write_text(source.replace("def run(self):\n", f"def run(self):\n        {much}\n"))
-    result = grade(topic, file, "emulator", problem_overrides={"N": 5, "R": 3})
+    result = marked(topic, file, problem_overrides={"N": 5, "R": 3})
     assert result.verdict == "pass", result.reason
     assert result.printed == "x" * MOST_PRINTED
 
 
-def test_a_grid_that_no_emulator_comes_to_the_end_of_is_refused(tmp_path: Path) -> None:
+def test_a_grid_that_no_emulator_comes_to_the_end_of_is_refused(tmp_path: Path, marked: Marking) -> None:
     topic = TOPICS["transpose"]
     file = tmp_path / "mine.cu"
     file.write_text(
         '// /// launch\n// [[launch]]\n// kernel = "transpose"\n// grid = [1000000, 65535]\n'
         '// block = [1]\n// ///\nextern "C" __global__ void transpose(const float* in, float* out, int M, int N) {}\n'
     )
-    result = grade(topic, file, "emulator")
+    result = marked(topic, file)
     assert result.verdict == "error"
     assert "65,535,000,000 blocks" in (result.reason or "")
 
 
-def test_chosen_sizes_alone_give_neither_rung_nor_points() -> None:
+def test_chosen_sizes_alone_give_neither_rung_nor_points(marked: Marking) -> None:
     topic = TOPICS["transpose"]
-    result = grade(topic, topic.rungs[0].path, "emulator", None, {"M": 33, "N": 31})
+    result = marked(topic, topic.rungs[0].path, None, {"M": 33, "N": 31})
     assert result.verdict == "pass"
     assert [case.problem for case in result.cases] == [{"M": 33, "N": 31}] * 3
     assert (result.rung_reached, result.points, result.counters) == (None, 0, None)
@@ -186,9 +189,9 @@ def test_a_size_that_the_topic_does_not_have_is_an_unusable_call() -> None:
         grade(topic, topic.rungs[0].path, "emulator", None, {"K": 3})
 
 
-def test_a_grade_survives_json() -> None:
+def test_a_grade_survives_json(marked: Marking) -> None:
     topic = TOPICS["gemm"]
-    result = grade(topic, SUBMISSIONS / "gemm" / "returns_nan.cu", "emulator")
+    result = marked(topic, SUBMISSIONS / "gemm" / "returns_nan.cu")
     assert result.cases[-1].first_mismatch is not None
     assert result.cases[-1].first_mismatch.actual == "nan"
     assert from_json(to_json(result), Grade) == result
@@ -266,9 +269,9 @@ def test_a_profile_of_a_wrong_kernel_has_its_findings() -> None:
     assert f"writes `C`[{found.element}], where `C` has" in found.message
 
 
-def test_a_scratch_array_has_its_name_in_findings() -> None:
+def test_a_scratch_array_has_its_name_in_findings(marked: Marking) -> None:
     topic = TOPICS["reduce"]
-    found = grade(topic, SUBMISSIONS / "reduce" / "missing_threadfence.cu", "emulator").findings[0]
+    found = marked(topic, SUBMISSIONS / "reduce" / "missing_threadfence.cu").findings[0]
     assert (found.array, found.element, found.space, found.scope) == ("sums", 0, "global", "grid")
     assert "in `sums`[0]" in found.message
     assert found.other is not None

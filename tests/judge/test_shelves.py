@@ -11,11 +11,11 @@ from functools import partial
 
 import corpus
 import pytest
+from marking import Marking
 from tiers import sample
 
 from grader.areas import JUDGE
 from grader.judge.clean import Clean
-from grader.judge.grade import grade
 from grader.workbook import topics
 
 ENTRIES = list(corpus.entries())
@@ -59,7 +59,7 @@ def test_a_file_says_what_is_expected() -> None:
 
 
 @pytest.mark.parametrize("name", sample(BY_NAME, FEW, "judge"))
-def test_a_file_gets_what_its_shelf_says(name: str) -> None:
+def test_a_file_gets_what_its_shelf_says(name: str, marked: Marking) -> None:
     """What was as expected is kept, and not graded again while neither the judge nor the topic changes."""
     entry = BY_NAME[name]
     topic = TOPICS[entry.topic]
@@ -67,16 +67,16 @@ def test_a_file_gets_what_its_shelf_says(name: str) -> None:
         "submission",
         JUDGE,
         (*topic.graded_by, entry.path),
-        partial(grade, topic, entry.path, "emulator"),
+        partial(marked, topic, entry.path),
         lambda found: not corpus.off(entry, found, topic),
     )
     assert corpus.off(entry, result, topic) == ""
 
 
-def test_a_file_that_is_off_is_seen() -> None:
+def test_a_file_that_is_off_is_seen(marked: Marking) -> None:
     """The naive product earns ten points: on the wrong shelf it is too good, and a cheat may not earn them."""
     topic = TOPICS["transpose"]
-    result = grade(topic, topic.rungs[0].path, "emulator")
+    result = marked(topic, topic.rungs[0].path)
     wrong, cheat, right = (
         next(corpus.entries(name=f"transpose/{name}"))
         for name in ("wrong/loses_nan", "cheats/half_of_the_main_size", "right/by_shuffles")

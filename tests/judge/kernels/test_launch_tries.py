@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from marking import Marking
 
-from grader.judge.grade import grade
 from grader.workbook import topics
 
 LAUNCH = """// /// launch
@@ -42,11 +42,11 @@ COUNT = """{
     ],
 )
 def test_a_grid_of_one_side_is_not_turned(
-    tmp_path: Path, topic: str, parameters: str, body: str, said: str
+    tmp_path: Path, topic: str, parameters: str, body: str, said: str, marked: Marking
 ) -> None:
     file = tmp_path / "mine.cu"
     file.write_text(LAUNCH.format(topic, parameters) + body, "utf-8")
-    reason = grade(topics.load(topic), file, "emulator").reason or ""
+    reason = marked(topics.load(topic), file).reason or ""
     assert said in reason
     assert "exchanged" not in reason
 
@@ -65,10 +65,10 @@ extern "C" __global__ void add_bias(const float* in, const float* bias, float* o
 """
 
 
-def test_sizes_that_are_exchanged_in_a_grid_are_told(tmp_path: Path) -> None:
+def test_sizes_that_are_exchanged_in_a_grid_are_told(tmp_path: Path, marked: Marking) -> None:
     file = tmp_path / "mine.cu"
     file.write_text(TURNED_SIZES, "utf-8")
-    reason = grade(topics.load("add_bias"), file, "emulator").reason or ""
+    reason = marked(topics.load("add_bias"), file).reason or ""
     assert "With the two sizes in `grid` exchanged in the launch block it comes out right." in reason
 
 
@@ -97,11 +97,11 @@ extern "C" __global__ void add_bias(const float* in, const float* bias, float* o
     ],
 )
 def test_the_only_size_of_a_grid_and_rows_that_blocks_store_over_are_told(
-    tmp_path: Path, grid: str, row: str, said: str
+    tmp_path: Path, grid: str, row: str, said: str, marked: Marking
 ) -> None:
     file = tmp_path / "mine.cu"
     file.write_text(A_ROW_A_BLOCK.replace("GRID", grid).replace("ROW", row), "utf-8")
-    assert said in (grade(topics.load("add_bias"), file, "emulator").reason or "")
+    assert said in (marked(topics.load("add_bias"), file).reason or "")
 
 
 SUMS = """// /// launch
@@ -155,8 +155,8 @@ extern "C" __global__ void second(const float* sums, float* out, int count)
     ],
 )
 def test_the_count_and_the_place_of_sums_of_blocks_are_told(
-    tmp_path: Path, count: str, place: str, said: str
+    tmp_path: Path, count: str, place: str, said: str, marked: Marking
 ) -> None:
     file = tmp_path / "mine.cu"
     file.write_text(SUMS.format(count, place), "utf-8")
-    assert said in (grade(topics.load("reduce"), file, "emulator").reason or "")
+    assert said in (marked(topics.load("reduce"), file).reason or "")

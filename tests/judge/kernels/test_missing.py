@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marking import Marking
 
 from grader.judge.child.protocol import Launch
-from grader.judge.grade import grade
 from grader.judge.kernels.missing import told
 from grader.workbook import topics
 
@@ -74,8 +74,8 @@ def test_what_has_all_missing_elements_and_no_other_is_said(
     assert bool(said) == bool(found)
 
 
-def test_where_few_elements_tell_nothing_it_is_said_of_a_larger_case(tmp_path: Path) -> None:
+def test_where_few_elements_tell_nothing_it_is_said_of_a_larger_case(tmp_path: Path, marked: Marking) -> None:
     file = tmp_path / "mine.cu"
     file.write_text(NO_REST, "utf-8")
-    reason = grade(topics.load("vector_add"), file, "emulator").reason or ""
+    reason = marked(topics.load("vector_add"), file).reason or ""
     assert "where N=1023. They are all elements from 1020 on, the last 3 of 1023" in reason

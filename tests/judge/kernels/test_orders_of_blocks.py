@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from marking import Marking
 
-from grader.judge.grade import grade
 from grader.results import Grade
 from grader.workbook import topics
 
@@ -80,24 +80,26 @@ RIGHT = {
 }
 
 
-def graded(body: str, folder: Path, seed: int) -> Grade:
+def graded(marked: Marking, body: str, folder: Path, seed: int) -> Grade:
     file = folder / "kernel.cu"
     file.write_text(HEAD + body + "\n}\n", "utf-8")
-    return grade(topics.load("reduce"), file, "emulator", seed=seed, problem_overrides={"N": 5000})
+    return marked(topics.load("reduce"), file, seed=seed, problem_overrides={"N": 5000})
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_right_in_some_orders_alone_is_refused(name: str, seed: int, tmp_path: Path) -> None:
+def test_what_is_right_in_some_orders_alone_is_refused(
+    name: str, seed: int, tmp_path: Path, marked: Marking
+) -> None:
     body, reason = WRONG[name]
-    result = graded(body, tmp_path, seed)
+    result = graded(marked, body, tmp_path, seed)
     assert result.verdict == "fail"
     assert result.reason is not None
     assert "It depends on the order of the blocks" in result.reason
     assert reason in result.reason
 
 
-def test_blocks_that_wait_take_turns_in_large_cases_too(tmp_path: Path) -> None:
+def test_blocks_that_wait_take_turns_in_large_cases_too(tmp_path: Path, marked: Marking) -> None:
     head = HEAD.replace('zero = ["words", "out"]', 'zero = ["out"]\n// cooperative = true')
     body = """
         volatile unsigned* sums = words + 4;
@@ -109,19 +111,21 @@ def test_blocks_that_wait_take_turns_in_large_cases_too(tmp_path: Path) -> None:
         }"""
     file = tmp_path / "kernel.cu"
     file.write_text(f"{head}{body}\n}}\n", "utf-8")
-    result = grade(topics.load("reduce"), file, "emulator", seed=1, problem_overrides={"N": 300_000})
+    result = marked(topics.load("reduce"), file, seed=1, problem_overrides={"N": 300_000})
     assert result.verdict == "fail"
     assert "blocks that run at the same time, taking turns" in str(result.reason)
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_what_is_right_in_all_is_not(name: str, tmp_path: Path) -> None:
-    result = graded(RIGHT[name], tmp_path, 1)
+def test_what_is_right_in_all_is_not(name: str, tmp_path: Path, marked: Marking) -> None:
+    result = graded(marked, RIGHT[name], tmp_path, 1)
     assert result.verdict == "pass", result.reason
 
 
 @pytest.mark.parametrize(("barrier", "verdict"), [("", "fail"), ("__syncthreads();", "pass")])
-def test_so_are_warps_that_meet_at_atomics(barrier: str, verdict: str, tmp_path: Path) -> None:
+def test_so_are_warps_that_meet_at_atomics(
+    barrier: str, verdict: str, tmp_path: Path, marked: Marking
+) -> None:
     """In whatever order they come, atomics are no race: the last warp takes the sum of all that came before."""
     file = tmp_path / "kernel.cu"
     file.write_text(
@@ -145,6 +149,6 @@ extern "C" __global__ void reduce(const float* in, float* out, int N)
 """,
         "utf-8",
     )
-    result = grade(topics.load("reduce"), file, "emulator", seed=1, problem_overrides={"N": 100})
+    result = marked(topics.load("reduce"), file, seed=1, problem_overrides={"N": 100})
     assert result.verdict == verdict, result.reason
     assert barrier or "It depends on the order of a block's warps" in str(result.reason)

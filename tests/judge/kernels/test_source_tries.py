@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from marking import Marking
 
-from grader.judge.grade import grade
 from grader.workbook import topics
 
 WRONG = Path(__file__).parents[2] / "submissions"
@@ -28,14 +28,14 @@ WRONG = Path(__file__).parents[2] / "submissions"
         ),
     ],
 )
-def test_what_mends_it_is_found(file: str, size: int, said: str) -> None:
+def test_what_mends_it_is_found(file: str, size: int, said: str, marked: Marking) -> None:
     topic = topics.load(file.partition("/")[0])
-    assert said in (grade(topic, WRONG / file, "emulator", problem_overrides={"N": size}).reason or "")
+    assert said in (marked(topic, WRONG / file, problem_overrides={"N": size}).reason or "")
 
 
-def test_behind_what_mends_them_all_no_finding_has_another_remedy() -> None:
+def test_behind_what_mends_them_all_no_finding_has_another_remedy(marked: Marking) -> None:
     file = WRONG / "transpose" / "step_of_another_number.cu"
-    result = grade(topics.load("transpose"), file, "emulator", problem_overrides={"M": 1, "N": 131})
+    result = marked(topics.load("transpose"), file, problem_overrides={"M": 1, "N": 131})
     first, *others = [finding.remedy for finding in result.findings]
     assert first is not None
     assert first in (result.reason or "")

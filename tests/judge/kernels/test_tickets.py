@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from marking import Marking
 
-from grader.judge.grade import grade
 from grader.workbook import topics
 
 KERNEL = """// /// launch
@@ -47,9 +47,11 @@ ONE_FOR_ALL = "drawn == 0 ? (atomicAdd(tickets, 1u) == 0 ? 0 : tiles) : ticket +
 
 @pytest.mark.soak(area="judge")
 @pytest.mark.parametrize(("draw", "reached"), [(FIRST_COME, "03_padded_tile"), (ONE_FOR_ALL, "00_naive")])
-def test_whose_blocks_share_the_work_is_not_slow(draw: str, reached: str, tmp_path: Path) -> None:
+def test_whose_blocks_share_the_work_is_not_slow(
+    draw: str, reached: str, tmp_path: Path, marked: Marking
+) -> None:
     file = tmp_path / "kernel.cu"
     file.write_text(KERNEL.replace("DRAW", draw), "utf-8")
-    result = grade(topics.load("transpose"), file, "emulator")
+    result = marked(topics.load("transpose"), file)
     assert result.verdict == "pass", result.reason
     assert result.rung_reached == reached

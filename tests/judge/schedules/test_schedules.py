@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from marking import Marking
 from rich.console import Console
 
 from grader.errors import WarpladderError
 from grader.judge.climb import climb
-from grader.judge.grade import grade
 from grader.judge.profile import profile
 from grader.report import console, pictures, profiles
 from grader.results import Climb, from_json, to_json
@@ -20,9 +20,9 @@ from grader.workbook.schedule_file import parse_schedule
 SCHEDULES = ("streams", "transfer")
 
 
-def test_a_schedule_has_no_counters() -> None:
+def test_a_schedule_has_no_counters(marked: Marking) -> None:
     topic = topics.load("transfer")
-    assert grade(topic, topic.rungs[0].path, "emulator").counters is None
+    assert marked(topic, topic.rungs[0].path).counters is None
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +102,11 @@ class Schedule:
 
 
 @pytest.mark.verify
-def test_the_hosts_own_copies_are_shown_and_named(tmp_path: Path) -> None:
+def test_the_hosts_own_copies_are_shown_and_named(tmp_path: Path, marked: Marking) -> None:
     topic = topics.load("streams")
     file = tmp_path / "mine.py"
     file.write_text(STAGES_IN_RUN)
-    graded = grade(topic, file, "emulator")
+    graded = marked(topic, file)
     assert graded.rung_reached == "02_chunks"
     assert "own copies (lines 14, 26) take ≈" in graded.hints[-1].text
 
@@ -133,13 +133,13 @@ def test_stopping_the_clock_changes_no_time(tmp_path: Path) -> None:
     assert ends[0] == ends[1]
 
 
-def test_a_kernel_that_works_on_elements_alone_may_work_in_place(tmp_path: Path) -> None:
+def test_a_kernel_that_works_on_elements_alone_may_work_in_place(tmp_path: Path, marked: Marking) -> None:
     topic = topics.load("streams")
     file = tmp_path / "mine.py"
     source = topic.rung("00_naive").path.read_text(encoding="utf-8")
     assert "self.device_out" in source
     file.write_text(source.replace("self.device_out", "self.device_in"))
-    result = grade(topic, file, "emulator", problem_overrides={"N": 1000, "R": 3})
+    result = marked(topic, file, problem_overrides={"N": 1000, "R": 3})
     assert result.verdict == "pass", result.reason
 
 
