@@ -14,6 +14,7 @@ from grader.judge.kernels import measured, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.kind import Kernels
 from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.kernels.track import Values
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, silent
 from grader.judge.runners.runner import Runner
@@ -39,7 +40,9 @@ def examined(pool: DevicePool, file: Path) -> KernelSubmission:
 def beside(pool: DevicePool, monkeypatch: pytest.MonkeyPatch) -> Iterator[DevicePool]:
     gpu = Runner("emulator", pool.arch)
     monkeypatch.setattr(pool, "gpu", gpu)
+    # Nothing is timed here: what takes a GPU's memory at the main size is not made.
     monkeypatch.setattr(measured, "ahead", lambda *_: nullcontext())
+    monkeypatch.setattr(Values, "of", lambda *_: None)
     yield pool
     gpu.close()
 
