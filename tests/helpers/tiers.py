@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterable
 import pytest
 
 
-def sample(names: Iterable[str], few: Collection[str], area: str) -> list[object]:
-    """Parameters of a test: a few stand for all, and the others are swept by the soak of an area."""
+def sample(names: Iterable[str], few: Collection[str], area: str, verify: bool = False) -> list[object]:
+    """Parameters of a test: a few stand for all, in `make test` or with `verify` in that, and the others are swept by
+    the soak of an area."""
     found = list(names)
     assert set(few) <= set(found), f"{sorted(set(few) - set(found))} are not there"
-    return [name if name in few else pytest.param(name, marks=pytest.mark.soak(area=area)) for name in found]
+    here = [pytest.mark.verify] if verify else []
+    return [pytest.param(name, marks=here if name in few else pytest.mark.soak(area=area)) for name in found]

@@ -11,6 +11,8 @@ import pytest
 from grader.emulator.cudart.process import CompiledProgram, compiled
 from grader.findings import host, kernels, remedies
 
+pytestmark = pytest.mark.verify  # a program of twelve kernels, which take ten seconds to compile
+
 PROGRAM = Path(__file__).parent / "never_written.cu"
 
 
