@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -388,6 +389,9 @@ def _reference(topic: Topic) -> Iterator[WarpladderError]:
     sizes = {size.name: 3 + 2 * number for number, size in enumerate(topic.signature.sizes)}
     crooked: Problem = {**topic.sizes_count, **sizes}
     try:
+        for ends in topic.drawn_cases:
+            for corner in product(*ends.values()):
+                topic.problem("count", dict(zip(ends, corner, strict=True)))
         for problem in (*topic.judge_cases[:1], crooked):
             for complaint in _wrong_with_reference(topic, problem):
                 yield WarpladderError(f"{complaint}, where {problem}", file=path)

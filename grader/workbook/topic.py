@@ -8,6 +8,7 @@ Learners write kernels (KernelTopic), or host code that copies data and launches
 from __future__ import annotations
 
 import math
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -96,6 +97,7 @@ class Topic(ABC):
         dict[str, Number], ...
     ]  # so large that some blocks are run in place of all, as of main
     from_zero: tuple[str, ...]  # sizes that may be 0; all others start at 1
+    drawn_cases: tuple[dict[str, tuple[int, int]], ...]  # between which sizes each grade draws a case
     parts: Parts | None  # None: results are found for the whole problem at once
     tolerance: Tolerance
     ladder: Ladder[SourceFile]
@@ -274,6 +276,11 @@ class Topic(ABC):
         if complaint := impossible(problem, self.signature):
             raise WarpladderError(complaint, remedy="choose other sizes with --set")
         return problem
+
+    def drawn(self, source: random.Random) -> tuple[dict[str, Number], ...]:
+        """A problem for each of `drawn_cases`."""
+        drawn = [{name: source.randint(*ends) for name, ends in case.items()} for case in self.drawn_cases]
+        return tuple(self.problem("count", sizes) for sizes in drawn)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,7 +77,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
     except ValueError as error:
         raise table.error(str(error), "signature") from None
     sizes = table.table("sizes")
-    sizes.allow("main", "count", "judge", "sampled", "from_zero", "derived", "parts", "overlap")
+    sizes.allow("main", "count", "judge", "sampled", "drawn", "from_zero", "derived", "parts", "overlap")
     derived = sizes.below("derived")
     signature = dataclasses.replace(
         signature, derived=tuple((name, derived.expression(name)) for name in derived.values)
@@ -104,6 +104,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         "judge_cases": problems("judge"),
         "sampled_cases": problems("sampled"),
         "from_zero": sizes.names("from_zero"),
+        "drawn_cases": tuple(_ends(sizes, case, signature) for case in sizes.get("drawn", list, [])),
         "parts": _parts(sizes, signature),
         "tolerance": _tolerance(table.table("tolerance"), signature),
         "folder": folder,
@@ -247,6 +248,27 @@ def _problem(
     if complaint := impossible(problem, signature):
         raise table.error(f"`{key}`: {given!r}: {complaint}", key)
     return problem
+
+
+def _ends(table: Table, given: object, signature: Signature) -> dict[str, tuple[int, int]]:
+    """Between which sizes a case is drawn, both included; `ladder check` sees that all of them make a problem."""
+    names = [item.name for item in signature.sizes]
+    found = {
+        name: (ends, ends) if isinstance(ends, int) else tuple(ends) if isinstance(ends, list) else ()
+        for name, ends in (given.items() if isinstance(given, dict) else ())
+    }
+    if {*found} != {*names} or not all(map(_is_range, found.values())):
+        remedy = f"write {{ {', '.join(f'{name} = [1, 32]' for name in names)} }}, or a number for one that is fixed"
+        raise table.error(
+            f"`drawn`: {given!r} does not say between which sizes a case is drawn", "drawn", remedy
+        )
+    return found
+
+
+def _is_range(ends: tuple[object, ...]) -> bool:
+    """Whether these are two sizes, the smaller one first."""
+    whole = [end for end in ends if type(end) is int and end >= 0]
+    return len(whole) == len(ends) == 2 and whole[0] <= whole[1]
 
 
 def _tolerance(table: Table, signature: Signature) -> Tolerance:

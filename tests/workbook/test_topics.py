@@ -56,6 +56,14 @@ def test_problem_replaces_sizes(root: Path) -> None:
         topic.problem("count", {"N": 0})
 
 
+@pytest.mark.parametrize("ends", ["[9, 3]", "[3]", "[1.0, 3]", "[-1, 3]", '"many"'])
+def test_ends_between_which_no_case_can_be_drawn(root: Path, ends: str) -> None:
+    path = root / "lessons/copy/topic.toml"
+    path.write_text(little_topic.TOPIC.replace("[sizes]\n", f"[sizes]\ndrawn = [{{ N = {ends} }}]\n"))
+    with pytest.raises(WarpladderError, match="between which sizes a case is drawn"):
+        topics.load("copy", root)
+
+
 def test_sizes_that_follow_from_others(root: Path) -> None:
     path = root / "lessons/copy/topic.toml"
     text = little_topic.TOPIC.replace("int N)", "int N, int edge)").replace("{ N =", "{ edge = 0, N =")

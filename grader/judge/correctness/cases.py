@@ -3,13 +3,14 @@
 Every size of the topic comes as an *exact* case (small integers whose every partial sum is exact, compared
 for equality) and as a *real* one (random data with outliers, compared within the error bound). The largest sizes come
 as a *special* one as well (NaN, infinities, −0 and subnormals among real data; where nothing is computed, every bit has
-to be kept). Their seed is public. A grade adds real cases from a secret seed, so that nothing can be right by knowing
-the data.
+to be kept). Their seed is public. A grade adds real cases from a secret seed, and exact ones of sizes that it draws, so
+that nothing can be right by knowing the data, or which sizes are tried.
 """
 
 from __future__ import annotations
 
 import math
+import random
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -186,8 +187,21 @@ def hidden(topic: Topic, sizes: Iterable[Problem], seed: int) -> tuple[Case, ...
 
 
 def secret(topic: Topic, seed: int) -> tuple[Case, ...]:
-    """A real case of every size, from a seed drawn for this grade."""
-    return tuple(make(problem, "real", seed, secret=True) for problem in topic.judge_cases)
+    """A real case of every size, and an exact one of each that is drawn, from a seed drawn for this grade."""
+    drawn = topic.drawn(random.Random(seed))
+    usual = tuple(make(problem, "real", seed, secret=True) for problem in topic.judge_cases)
+    return (*usual, *(make(problem, "exact", seed, secret=True) for problem in drawn))
+
+
+def unlike(topic: Topic, case: Case) -> str:
+    """What sets a case whose sizes were drawn apart from the topic's own, which came before it and are right."""
+    if not case.secret or case.kind != "exact" or case.problem in (*topic.judge_cases, topic.sizes_count):
+        return ""
+    most = {name: max(problem[name] for problem in topic.judge_cases) for name in case.problem}
+    larger = [f"`{name}`" for name, size in case.problem.items() if size > most[name]]
+    if not larger:
+        return " Cases before it are right, with other sizes: does the code take one of these for granted?"
+    return f" Cases before it are right, with smaller {' and '.join(larger)}: is a loop, an array or a type too short?"
 
 
 def at_count_sizes(topic: Topic, seed: int) -> tuple[Case, ...]:

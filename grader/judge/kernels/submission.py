@@ -14,6 +14,7 @@ from grader.emulator.machine.records import by_line
 from grader.judge.child.protocol import Hello, Record
 from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
+from grader.judge.correctness import cases as cases_of
 from grader.judge.correctness.cases import Case
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.explaining import NOTHING
@@ -146,7 +147,11 @@ def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Cas
     """Run the cases, up to the first that is not a pass."""
     largest = max((case.problem for case in cases), key=runner.topic.reference.min_bytes)
     launch_tries.check(runner, current.compiled, largest)
-    _run(current, runner, cases)
+    try:
+        _run(current, runner, cases)
+    except Refused as refused:
+        said = cases_of.unlike(runner.topic, current.last) if current.last and refused.verdict == "fail" else ""
+        raise refused.saying(f"{refused.reason}{said}") from None
 
 
 def _run(current: KernelSubmission, runner: CaseRunner, cases: Iterable[Case]) -> None:

@@ -93,7 +93,24 @@ def test_rounding_is_decided_on_public_data() -> None:
 
 
 def test_secret_cases_have_another_seed() -> None:
-    assert all(case.secret and case.seed == 77 and case.kind == "real" for case in cases.secret(GEMM, 77))
+    assert all(case.secret and case.seed == 77 for case in cases.secret(GEMM, 77))
+
+
+def test_a_grade_draws_sizes_of_its_own_and_says_what_sets_them_apart() -> None:
+    topic = topics.load("conv2d")
+    own, drawn = (
+        [case for case in cases.secret(topic, 77) if case.kind == kind] for kind in ("real", "exact")
+    )
+    assert tuple(case.problem for case in own) == topic.judge_cases
+    assert len(drawn) == len(topic.drawn_cases)
+    for case, ends in zip(drawn, topic.drawn_cases, strict=True):
+        assert all(ends[name][0] <= size <= ends[name][1] for name, size in case.problem.items())
+    assert drawn != [case for case in cases.secret(topic, 78) if case.kind == "exact"]
+    assert [cases.unlike(topic, case) for case in own] == [""] * len(own)
+    assert "with smaller `R`" in cases.unlike(topic, drawn[0])
+    assert "with smaller `stride`" in cases.unlike(topic, drawn[2])
+    usual = cases.make({**topic.judge_cases[3], "C": 4}, "exact", 77, secret=True)
+    assert "with other sizes" in cases.unlike(topic, usual)
 
 
 def test_the_same_case_has_the_same_data() -> None:
