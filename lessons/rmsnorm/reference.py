@@ -61,12 +61,12 @@ def make_inputs(
 
 def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in x or the residual in one row in eight. A NaN, and two infinities that
-    cancel, make NaN of the whole row of y; an infinity makes NaN of itself and 0 of all others. gamma goes from 1e-20
-    to 1e20, and rows from 1e-12 to 1e12: sums of squares are finite as floats."""
+    cancel, make NaN of the whole row of y; an infinity makes NaN of itself and 0 of all others. gamma goes from 1e-30
+    to 1e30, and rows from 1e-12 to 1e12: sums of squares are finite as floats."""
     inputs = make_inputs(problem, rng, "real")
     rows, columns = inputs["x"].shape
     size = 10.0 ** rng.uniform(-9, 9, (rows, 1))
-    by = {"x": size, "residual": size, "gamma": 10.0 ** rng.uniform(-20, 20, columns)}
+    by = {"x": size, "residual": size, "gamma": 10.0 ** rng.uniform(-30, 30, columns)}
     for name, factors in by.items():
         inputs[name] = (inputs[name] * factors).astype(ml_dtypes.bfloat16)
     for row in rng.permutation(rows)[: max(1, rows // 8)]:
@@ -179,6 +179,9 @@ def _of_y(inputs: Mapping[str, Array], out: Exact, eps: float) -> str | None:
     nan = np.flatnonzero(np.isnan(out).any(axis=1) & finite)
     if np.isnan(out[tells]).any():
         return _NAN.format(row=nan[0])
+    over = np.isinf(out) & np.isfinite(right)
+    if over.any() and (np.abs(s * gamma) > np.finfo(np.float32).max)[over].all():
+        return _GAMMA_FIRST
     lost = tells & ~out.any(axis=1)
     if lost.any() and _over(s[lost]).all() and not _over(s[tells & ~lost]).any():
         return _HALF_SUM
@@ -462,6 +465,10 @@ _NO_GAMMA = f"Nothing is multiplied by gamma: {_Y}."
 _ONE_MORE = f"1 is added to gamma, as some models have it: here it is the factor as it is, {_Y}."
 _DIVIDED_BY_GAMMA = f"gamma divides: it is a factor, {_Y}."
 _BY_ROW = "gamma is taken by row: an element of column j takes gamma[j]."
+_GAMMA_FIRST = (
+    "An element times gamma is more than a float holds, where y is not: divide by the root first, and multiply by "
+    "gamma last."
+)
 _GAMMA_INDEX = "The rest is right: look at the index of gamma. An element of column j takes gamma[j]."
 _OTHER_ROW = (
     "The mean square is that of another row: look at the index of the row where its sum is formed, and where it is "

@@ -105,7 +105,9 @@ class CaseRunner:
         if any(record.may_wait for record in outcome.records) and self._crowded_later(kernel):
             again.insert(0, replace(attempt, order=CROWDED))
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
-            again.append(replace(attempt, after=self._other(kernel, case)))
+            again.append(
+                replace(attempt, after=self._other(kernel, case), third_call=self._is_every_other(case))
+            )
         for other in again:
             self._run_again(other, self._seconds(case), outcome)
 
@@ -170,6 +172,11 @@ class CaseRunner:
         threads, blocks = (limits["multiprocessor_count"] * most for most in each)
         grids = ((product(launch.grid), product(launch.block)) for launch in planned.launches)
         return any(count > blocks or count * size > threads for count, size in grids)
+
+    def _is_every_other(self, case: Case) -> bool:
+        """Whether a case is every other one of the topic's sizes: results of odd and of even calls are compared."""
+        sizes = self.topic.judge_cases
+        return case.problem in sizes and sizes.index(case.problem) % 2 == 1
 
     def _other(self, kernel: Kernel, case: Case) -> CaseRun:
         """A case of another size: of the one before this one's among the topic's. Raises Refused."""

@@ -150,7 +150,9 @@ def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Cas
     try:
         _run(current, runner, cases)
     except Refused as refused:
-        said = cases_of.unlike(runner.topic, current.last) if current.last and refused.verdict == "fail" else ""
+        said = (
+            cases_of.unlike(runner.topic, current.last) if current.last and refused.verdict == "fail" else ""
+        )
         raise refused.saying(f"{refused.reason}{said}") from None
 
 
