@@ -48,7 +48,8 @@ def make_inputs(
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN in one row in eight, which passes into the whole row. Of the others, some lie LARGE away
-    from 0, in some all logits are the same, and in some they rise all along the row."""
+    from 0, in some all logits are the same, in some they rise or fall all along the row, and in some the first one or
+    the last one lies far above the rest."""
     inputs = make_inputs(problem, rng, "real")
     matrix = inputs["in"]
     rows, columns = matrix.shape
@@ -57,7 +58,10 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
     for row in order[count : 3 * count]:
         matrix[row] += rng.choice([-1, 1]) * 10 ** rng.uniform(*LARGE)
     matrix[order[2 * count : 3 * count]] = matrix[order[2 * count : 3 * count], :1]
-    matrix[order[3 * count : 4 * count]] += np.linspace(-50, 50, columns, dtype=np.float32)
+    slopes = rng.choice([-1, 1], (len(order[3 * count : 4 * count]), 1))
+    matrix[order[3 * count : 4 * count]] += slopes * np.linspace(-50, 50, columns, dtype=np.float32)
+    for row in order[4 * count : 5 * count]:
+        matrix[row, rng.choice([0, -1])] = matrix[row].max() + rng.choice([20, 200])
     for row in order[:count]:
         matrix[row, rng.integers(columns)] = np.nan
     return inputs
