@@ -17,6 +17,9 @@ BINS = 256
 STRETCH = 4096
 """Bytes of a picture's area of like shades."""
 
+PERIODS = (16, 512, 4096)
+"""Bytes of a period."""
+
 CHUNK = 1 << 22
 """Bytes that are counted at once: bounds the memory that counting needs to some tens of megabytes."""
 
@@ -26,13 +29,15 @@ def make_inputs(
 ) -> dict[str, Array]:
     """in (N), uint8.
 
-    "exact": every byte equally often.
+    "exact": every byte equally often. Where N is odd, they come again and again in a period of 16, or of as many bytes
+    as a thread may go on by.
     "real": as in a picture. The first half is its sky, a single byte; then come stretches of bytes that are distributed
     normally, each about a byte of its own.
     """
     n = problem["N"]
     if kind == "exact":
-        return {"in": rng.integers(0, BINS, n, dtype=np.uint8)}
+        period = int(rng.choice(PERIODS)) if n % 2 else n
+        return {"in": np.resize(rng.integers(0, BINS, min(n, period), dtype=np.uint8), n)}
     centres = np.repeat(rng.integers(0, BINS, -(-n // STRETCH), dtype=np.uint8), STRETCH)[:n]
     shades = np.rint(6 * rng.standard_normal(n, dtype=np.float32)).astype(np.int8).view(np.uint8)
     picture = centres + shades  # modulo 256
