@@ -29,8 +29,8 @@ RANGES = (
     "only: form indices in size_t."
 )
 OTHERWISE = (
-    "Does an index overflow (an int holds numbers up to 2,147,483,647, an unsigned twice as many: form it in size_t), is "
-    "there a fixed number of blocks, parts or steps, or do large sizes go a way of their own?"
+    "Does an index overflow (an int holds numbers up to 2,147,483,647, an unsigned twice as many: form it in size_t), "
+    "is there a fixed number of blocks, parts or steps, or do large sizes go a way of their own?"
 )
 COVER = (
     "Blocks that were not run are taken to do as much as the most that one of the others did, or twice that where "
