@@ -58,9 +58,8 @@ def instruction_budget(topic: Topic, problem: Problem) -> int:
 
     A naive kernel needs about ten instructions a multiply-add or an element moved, shared among all its
     threads. This is enough for a single thread to do the whole problem alone, or for a block to fill a tile of which
-    the problem needs a corner (of all ladders, an implicit GEMM takes most for that: 3.3 million; sums in local memory took a product with K = 3000
-    16 million), and the same on
-    every machine.
+    the problem needs a corner, and the same on every machine. Of all ladders, an implicit GEMM takes most for that, 3.3
+    million; a product of K = 3000 whose sums lie in local memory takes 16 million.
     """
     return 24_000_000 + 16 * work(topic, problem)
 
