@@ -29,14 +29,14 @@ def make_inputs(
 ) -> dict[str, Array]:
     """in (N), uint8.
 
-    "exact": every byte equally often. Where N is odd, they come again and again in a period of 16, or of as many bytes
-    as a thread may go on by.
+    "exact": every byte equally often. Where N is one more than a multiple of 4, they come again and again in a period of
+    16, or of as many bytes as a thread may go on by.
     "real": as in a picture. The first half is its sky, a single byte; then come stretches of bytes that are distributed
     normally, each about a byte of its own.
     """
     n = problem["N"]
     if kind == "exact":
-        period = int(rng.choice(PERIODS)) if n % 2 else n
+        period = int(rng.choice(PERIODS)) if n % 4 == 1 else n
         return {"in": np.resize(rng.integers(0, BINS, min(n, period), dtype=np.uint8), n)}
     centres = np.repeat(rng.integers(0, BINS, -(-n // STRETCH), dtype=np.uint8), STRETCH)[:n]
     shades = np.rint(6 * rng.standard_normal(n, dtype=np.float32)).astype(np.int8).view(np.uint8)

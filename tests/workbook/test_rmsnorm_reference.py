@@ -331,8 +331,18 @@ def test_a_wrong_sum_is_told(name: str) -> None:
 def test_every_text_is_reached() -> None:
     texts = {name for name, value in REFERENCE.items() if name.isupper() and isinstance(value, str)}
     others = {"_Y", "_ROUNDED", "_HALF_SUM", "_SWALLOWED", "_SUM_SWALLOWED", "_NAN"}
-    others |= {"_DIVISOR", "_FACTOR", "_FACTOR_MANY", "_SQUARES_MISSING", "_SQUARES_TWICE"}
+    others |= {"_GAMMA_FIRST", "_DIVISOR", "_FACTOR", "_FACTOR_MANY", "_SQUARES_MISSING", "_SQUARES_TWICE"}
     assert texts == {*OF_Y, *OF_REAL, *OF_SUM, *ROUNDED, *others}
+
+
+def test_a_product_with_gamma_that_no_float_holds_is_told() -> None:
+    assert TOPIC.special_inputs is not None
+    inputs: Inputs = dict(TOPIC.special_inputs(PROBLEM, np.random.default_rng(1)))
+    right = TOPIC.reference.reference(inputs, PROBLEM)
+    total = np.where(np.isfinite(right["sum"]), right["sum"], 0.0)
+    too_large = np.abs(total * inputs["gamma"].astype(np.float64)) > np.finfo(np.float32).max
+    assert too_large.any()
+    assert said(inputs, "y", np.where(too_large, np.inf, right["y"])) == REFERENCE["_GAMMA_FIRST"]
 
 
 def test_a_lost_nan_is_told_and_one_that_comes_of_nothing() -> None:
