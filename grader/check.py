@@ -39,6 +39,7 @@ from grader.workbook.ladder import Rung
 from grader.workbook.launches.plan import plan
 from grader.workbook.programs import Program
 from grader.workbook.reference import Arrays, Problem
+from grader.workbook.signature import impossible
 from grader.workbook.source_file import SourceFile
 from grader.workbook.topic import FirstStep, Topic
 from grader.workbook.topics import load, names
@@ -388,6 +389,8 @@ def _reference(topic: Topic) -> Iterator[WarpladderError]:
     path = topic.folder / "reference.py"
     sizes = {size.name: 3 + 2 * number for number, size in enumerate(topic.signature.sizes)}
     crooked: Problem = {**topic.sizes_count, **sizes}
+    if impossible(crooked, topic.signature):  # of sizes that have to be multiples
+        crooked = topic.judge_cases[-1]
     try:
         for ends in topic.drawn_cases:
             for corner in product(*ends.values()):

@@ -231,7 +231,8 @@ def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: 
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if seen(at(middle)) == before else (low, middle)
-        for value in (high | REST, high + 1 | 1, high):
+        multiples = (-(-high // unit) * unit for unit in MULTIPLES)  # where sizes have to be such
+        for value in (high | REST, high + 1 | 1, high, *multiples):
             if parting.way(at(value)) is (not usual) and _affordable(topic, at(value)):
                 return at(value)
     return None

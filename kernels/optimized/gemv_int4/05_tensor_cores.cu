@@ -16,13 +16,16 @@
 //
 // The diagonals are the sums of 16 groups. All else, weights of one group times x of another, is computed and dropped.
 // A lane's weights and its x are those of its own pack: nothing is exchanged between lanes, and loads are as before, 512
-// neighbouring bytes for a warp. In which order the 16 elements of a product stand is free, as long as it is the same in
-// A and B: pairs of x are put together as unpacked weights lie, i beside i + 4.
+// neighbouring bytes for a warp. In which order the elements of a product are added up is free, as long as it is the
+// same in A and B: pairs of x are put together as unpacked weights lie, i beside i + 4.
 //
-// What it should buy: of the instructions for a weight, the conversion and the addition. A product of 64 weights of a
-// lane takes 8 instructions in place of 64 conversions and 64 additions.
+// What it costs: with more vectors there would be no columns for pieces. Then the rows of A are 16 rows of W, and up to
+// 8 vectors are the columns of B, for the same time.
 //
-// A group's sum is multiplied by its scale as a float, as before. Products are exact, as floats have 24 bits.
+// What it should buy: for 64 weights of a lane 8 products of tiles, in place of 64 conversions and 64 multiply-adds. For
+// sm_90, the loop has 235 instructions for the 128 weights of a lane's step in place of 484.
+//
+// A group's sum is multiplied by its scale as a float, as before. What Tensor Cores add up are exact products.
 //
 // /// launch
 // smallest_arch = "sm_80"
@@ -42,6 +45,11 @@ constexpr int IN_WORD = 8;    // weights of 4 bits in a word
 constexpr int IN_PACK = 32;   // weights of a pack: four words, 16 bytes
 constexpr int GROUP = 128;    // weights that share a scale: K is a multiple of it
 
+// Two halves each, by their bits.
+constexpr unsigned LOW = 0xe408e408;        // -1032, which is -(1024 + 8)
+constexpr unsigned HIGH = 0xd480d480;       // -72, which is -(1024 / 16 + 8)
+constexpr unsigned SIXTEENTH = 0x2c002c00;  // 1/16
+
 constexpr unsigned ALL = 0xffffffff;  // the mask of a shuffle that all 32 threads take part in
 
 // Lane 0 gets the sum of all 32 `value`s, the others get parts of it.
@@ -60,51 +68,54 @@ __device__ unsigned word_of(uint4 pack, int j)
     return j == 0 ? pack.x : j == 1 ? pack.y : j == 2 ? pack.z : pack.w;
 }
 
-// The bits of `word` that `mask` names, between those of the half 1024: lop3 computes (word & mask) | 0x64006400.
+// Two halves by their bits.
+__device__ half2 halves(unsigned bits)
+{
+    return *reinterpret_cast<half2*>(&bits);
+}
+
+// The bits of `word` that `mask` names, between those of two halves 1024: lop3 computes (word & mask) | 0x64006400.
 __device__ half2 with_1024(unsigned word, unsigned mask)
 {
     unsigned bits;
     asm("lop3.b32 %0, %1, %2, 0x64006400, 0xea;" : "=r"(bits) : "r"(word), "r"(mask));
-    return *reinterpret_cast<half2*>(&bits);
-}
-
-__device__ unsigned bits_of(half2 pair)
-{
-    return *reinterpret_cast<unsigned*>(&pair);
+    return halves(bits);
 }
 
 // The eight weights of a word: pairs[i] has weights i and i + 4.
-__device__ void unpack(unsigned word, unsigned (&pairs)[4])
+__device__ void unpack(unsigned word, half2 (&pairs)[IN_WORD / 2])
 {
-    const half2 low = __float2half2_rn(-1032.0f);  // -(1024 + 8)
-    const half2 high = __float2half2_rn(-72.0f);   // -(1024 / 16 + 8)
-    const half2 sixteenth = __float2half2_rn(0.0625f);
     #pragma unroll
-    for (int i = 0; i < 4; i += 2) {
-        pairs[i] = bits_of(__hadd2(with_1024(word, 0x000f000f), low));                  // (1024 + q) - 1032
-        pairs[i + 1] = bits_of(__hfma2(with_1024(word, 0x00f000f0), sixteenth, high));  // (1024 + 16 · q) / 16 - 72
+    for (int i = 0; i < IN_WORD / 2; i += 2) {
+        pairs[i] = __hadd2(with_1024(word, 0x000f000f), halves(LOW));
+        pairs[i + 1] = __hfma2(with_1024(word, 0x00f000f0), halves(SIXTEENTH), halves(HIGH));
         word >>= 8;
     }
 }
 
-// The eight elements of x of a word, in the order of its pairs: pairs[i] has elements i and i + 4.
-__device__ void pair_up(uint4 x, unsigned (&pairs)[4])
+__device__ unsigned bits(half2 pair)
 {
-    pairs[0] = __byte_perm(x.x, x.z, 0x5410);  // the lower halves of x.x and x.z
-    pairs[1] = __byte_perm(x.x, x.z, 0x7632);  // the upper ones
-    pairs[2] = __byte_perm(x.y, x.w, 0x5410);
-    pairs[3] = __byte_perm(x.y, x.w, 0x7632);
+    return *reinterpret_cast<unsigned*>(&pair);
+}
+
+// The eight elements of x of a word, in the order of its pairs: pairs[i] has elements i and i + 4.
+__device__ void pair_up(uint4 x, half2 (&pairs)[IN_WORD / 2])
+{
+    pairs[0] = halves(__byte_perm(x.x, x.z, 0x5410));  // the lower halves of x.x and x.z
+    pairs[1] = halves(__byte_perm(x.x, x.z, 0x7632));  // the upper ones
+    pairs[2] = halves(__byte_perm(x.y, x.w, 0x5410));
+    pairs[3] = halves(__byte_perm(x.y, x.w, 0x7632));
 }
 
 // d += A · B with A of 16 × 16 halves, B of 16 × 8 halves and d of 16 × 8 floats. Of row lane / 4 of A a lane has
 // a[0] and a[2], of row lane / 4 + 8 it has a[1] and a[3], and of column lane / 4 of B it has b[0] and b[1]. Of d it has
 // columns 2 · (lane % 4) and the next: of row lane / 4 in d[0] and d[1], of row lane / 4 + 8 in d[2] and d[3].
-__device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
+__device__ void multiply(float (&d)[4], const half2 (&a)[4], const half2 (&b)[2])
 {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+        : "r"(bits(a[0])), "r"(bits(a[1])), "r"(bits(a[2])), "r"(bits(a[3])), "r"(bits(b[0])), "r"(bits(b[1])));
 }
 
 // y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of word
@@ -143,11 +154,11 @@ gemv_int4(const unsigned* __restrict__ W, const half* __restrict__ scales, const
         float found[ROWS / 2][4] = {};
         #pragma unroll
         for (int j = 0; j < IN_PACK / IN_WORD; ++j) {
-            unsigned of_x[4];
+            half2 of_x[IN_WORD / 2];
             pair_up(inputs[IN_PACK / IN_WORD * pack + j], of_x);
             #pragma unroll
             for (int r = 0; r < ROWS; r += 2) {
-                unsigned upper[4], lower[4];
+                half2 upper[IN_WORD / 2], lower[IN_WORD / 2];
                 unpack(word_of(loaded[r], j), upper);
                 unpack(word_of(loaded[r + 1], j), lower);
                 multiply(found[r / 2], {upper[0], lower[0], upper[1], lower[1]}, {of_x[0], of_x[1]});
