@@ -1,6 +1,6 @@
 """The rungs of a topic that works row by row, or other files, beside PyTorch, at square and other shapes.
 
-    python benchmarks/rows.py gemv|softmax|layernorm|layernorm_backward|rmsnorm [FILE …] [--rounds N]
+    python benchmarks/rows.py gemv|gemv_int4|softmax|layernorm|layernorm_backward|rmsnorm [FILE …] [--rounds N]
 
 On a machine with a GPU, PyTorch and CuPy. Without files all rungs but the naive one are timed. PyTorch stands there
 twice, as it is (eager) and compiled (torch.compile), and a copy of the matrix on the device is the bound, or a read of
@@ -56,6 +56,10 @@ class Rows(ABC):
     @abstractmethod
     def results(self, given: Tensors) -> tuple[Any, ...]:
         """The outputs, in the order of the signature."""
+
+    def eager(self, given: Tensors) -> Callable[[], Any]:
+        """What is timed as PyTorch's way as it is."""
+        return lambda: self.results(given)
 
 
 class Softmax(Rows):
@@ -129,6 +133,45 @@ class Gemv(Rows):
         return (torch.mv(given["W"], given["x"]),)
 
 
+class GemvInt4(Rows):
+    """PyTorch's eager way has its weights as halves, unpacked before, and is mv of halves; the compiled one unpacks."""
+
+    sizes = ("N", "K")
+    shapes = ((16384, 16384), (8192, 8192), (28672, 8192), (8192, 28672), (64, 16384), (8, 65536))
+    most, floor = 2.0**-9, 1.0
+
+    def draw(self, given: Tensors) -> None:
+        import torch
+
+        given["W"].view(torch.int32).random_(-(1 << 31), (1 << 31) - 1)
+        given["scales"].uniform_(0.1, 0.3).mul_(given["x"].numel() ** -0.5)
+        given["x"].normal_()
+
+    def results(self, given: Tensors) -> tuple[Any, ...]:
+        import torch
+
+        return (torch.mv(self._weights(given), given["x"]),)
+
+    def eager(self, given: Tensors) -> Callable[[], Any]:
+        import torch
+
+        weights = self._weights(given)
+        return lambda: (torch.mv(weights, given["x"]),)
+
+    @staticmethod
+    def _weights(given: Tensors) -> Any:
+        """In the type of the scales. Bits of W are taken as those of a signed word: which of them are masked is the
+        same."""
+        import torch
+
+        words, scales = given["W"], given["scales"]
+        words = words.view(torch.int32) if words.dtype == torch.uint32 else words.long()
+        shifts = torch.arange(0, 32, 4, device=words.device, dtype=words.dtype)
+        weights = (words[:, :, None] >> shifts & 15) - 8
+        groups = weights.reshape(*scales.shape, -1).to(scales.dtype)
+        return (groups * scales[:, :, None]).reshape(len(words), -1)
+
+
 class RmsNorm(Rows):
     """The sum is made first, and its norm then; y and the sum are returned."""
 
@@ -150,6 +193,7 @@ class RmsNorm(Rows):
 
 TOPICS: dict[str, type[Rows]] = {
     "gemv": Gemv,
+    "gemv_int4": GemvInt4,
     "layernorm": LayerNorm,
     "layernorm_backward": LayerNormBackward,
     "rmsnorm": RmsNorm,
@@ -189,7 +233,7 @@ class WithTorch(Executor):
             items[0].name for items in (self.topic.signature.inputs, self.topic.signature.outputs)
         )
         self.peers = {
-            EAGER: lambda: self.rows.results(given),
+            EAGER: self.rows.eager(given),
             COMPILED: lambda: compiled(given),
             COPY: lambda: self.tensors[target].copy_(self.tensors[source]),
         }
