@@ -27,6 +27,9 @@ ZERO = 8
 LARGEST, LARGEST_SCALE = 31, 4
 """Of the integers of exact cases."""
 
+FREE = 4
+"""Pairs of a group, in exact cases, whose weights have nothing to do with each other."""
+
 LAMBDA = 6
 """The factor of what the sum may be off by in single precision."""
 
@@ -48,10 +51,11 @@ def make_inputs(
     "exact": integers. x are from -LARGEST to LARGEST and scales from -LARGEST_SCALE to LARGEST_SCALE, none of them 0.
     Weights are from -8 to 7. Columns come in pairs, anywhere in their group, whose elements of x are the same and whose
     weights add up to -1, 0 or 1, but are not 0. So a group's sum is small, while that of a part of it is large, and y
-    is mostly a number that halves hold. In single precision sums are exact up to K = 16,912 in any order. As no product
+    is mostly a number that halves hold. FREE pairs of a group have any weights: with opposite ones alone, as much would
+    be added as taken off where 8 is, by mistake, subtracted from some nibbles and added to others. In single precision sums are exact up to K = 16,912 in any order. As no product
     is zero, each dropped or doubled one shows.
-    "real": weights as normally distributed numbers are rounded to them, scales around STEP; x normally distributed, one
-    in 16 a zero, one in 64 ten times larger.
+    "real": weights as normally distributed numbers are rounded to them, one word in 64 without a bit, which is eight
+    weights of -8; scales around STEP; x normally distributed, one in 16 a zero, one in 64 ten times larger.
     """
     rows, columns = problem["N"], problem["K"]
     groups = columns // GROUP
@@ -60,6 +64,7 @@ def make_inputs(
         scales = _integers((rows, groups), rng, LARGEST_SCALE).astype(np.float16)
     else:
         weights = np.clip(np.rint(rng.normal(0.0, 3.0, (rows, columns))), -ZERO, ZERO - 1).astype(np.int8)
+        weights.reshape(rows, -1, IN_WORD)[rng.integers(0, 64, (rows, columns // IN_WORD)) == 0] = -ZERO
         scales = (STEP * np.exp(rng.normal(0.0, 0.5, (rows, groups)))).astype(np.float16)
         x = _normal(columns, rng)
     return {"W": _packed(weights), "scales": scales, "x": x.reshape(columns)}
@@ -165,6 +170,7 @@ def _formulas(nibbles: Exact, scales: Exact, x: Exact) -> Iterator[tuple[str, Ex
     yield _BYTES_REVERSED, _product(weights[:, k ^ IN_WORD - 2], scales, x)
     yield _BY_FOUR, _product(weights, scales, x[k // 8 * 8 + k % 2 * 4 + k % 8 // 2])
     yield _BY_FOUR, _product(weights, scales, x[k // 8 * 8 + k % 8 // 4 + k % 4 * 2])
+    yield _X_BY_WORDS, _product(weights, scales, x[k // IN_WORD + k % IN_WORD])
     yield _W_BY_COLUMNS, _product(
         weights.reshape(columns // IN_WORD, rows, IN_WORD).swapaxes(0, 1).reshape(rows, columns), scales, x
     )
@@ -175,7 +181,8 @@ def _formulas(nibbles: Exact, scales: Exact, x: Exact) -> Iterator[tuple[str, Ex
         (_NEXT_GROUP, np.roll(scales, -1, axis=1)),
         (_PREVIOUS_GROUP, np.roll(flat, 1).reshape(scales.shape)),
         (_PREVIOUS_GROUP, np.roll(scales, 1, axis=1)),
-        (_FIRST_GROUP, np.repeat(scales[:, :1], groups, axis=1)),
+        (_ONE_GROUP.format(which="first"), np.repeat(scales[:, :1], groups, axis=1)),
+        (_ONE_GROUP.format(which="last"), np.repeat(scales[:, -1:], groups, axis=1)),
         (_ONE_ROW, np.repeat(scales[:1], rows, axis=0)),
         (_NO_SCALE, np.ones_like(scales)),
     ):
@@ -227,6 +234,11 @@ _BY_FOUR = (
     "elements i and i + 4 of a word, and not neighbours."
 )
 
+_X_BY_WORDS = (
+    "x is read from the number of the word on, as if a word had one weight. Word j of a row goes with x[8 * j] to "
+    "x[8 * j + 7]."
+)
+
 _W_BY_COLUMNS = "W is taken to be column-major. It is row-major: word j of row n is W[n * (K / 8) + j]."
 
 _SCALES_BY_COLUMNS = (
@@ -237,8 +249,8 @@ _NEXT_GROUP = "Each group has the scale of the next one. Element k of a row belo
 
 _PREVIOUS_GROUP = "Each group has the scale of the one before it. Element k of a row belongs to group k / 128."
 
-_FIRST_GROUP = (
-    "All groups of a row have the scale of its first one. Element k of a row belongs to group k / 128: multiply the "
+_ONE_GROUP = (
+    "All groups of a row have the scale of its {which} one. Element k of a row belongs to group k / 128: multiply the "
     "sum of each group by its own scale, before groups are added up."
 )
 
@@ -312,10 +324,11 @@ def _pairs(rows: int, groups: int, rng: np.random.Generator) -> tuple[NDArray[np
     group = np.arange(groups)[:, None]
     x[group, other] = x[group, one]
     weights = np.empty((rows, groups, GROUP), np.int8)
-    first = _integers((rows, groups, GROUP // 2), rng, ZERO - 1)
+    first, other_weights = (_integers((rows, groups, count), rng, ZERO - 1) for count in (GROUP // 2, FREE))
     first[rng.integers(0, 15, first.shape, dtype=np.int8) == 0] = -ZERO
     opposite = rng.integers(-1, 2, first.shape, dtype=np.int8) - first
     opposite[opposite == 0] = -first[opposite == 0]
+    opposite[:, :, :FREE] = other_weights
     weights[:, group, one] = first
     weights[:, group, other] = np.clip(opposite, -ZERO, ZERO - 1)
     return weights.reshape(rows, -1), x.astype(np.float16)
