@@ -1,4 +1,4 @@
-// Mistake: what is left of a row after whole turns of the warp is left out.
+// The bits above a weight are not cut off.
 //
 // /// launch
 // [[launch]]
@@ -31,11 +31,11 @@ extern "C" __global__ void gemv_int4(const unsigned* W, const half* scales, cons
     const half* const of_groups = scales + size_t(row) * (K / 128);
 
     float sum = 0.0f;
-    for (int place = threadIdx.x; place < K / 8 / WARP * WARP; place += WARP) {
+    for (int place = threadIdx.x; place < K / 8; place += WARP) {
         const unsigned word = words[place];
         float of_word = 0.0f;
         for (int i = 0; i < 8; ++i) {
-            const int weight = int(word >> 4 * i & 15) - 8;
+            const int weight = int(word >> 4 * i) - 8;
             of_word += float(weight) * __half2float(x[8 * place + i]);
         }
         sum += __half2float(of_groups[place / 16]) * of_word;
