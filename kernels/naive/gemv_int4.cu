@@ -1,12 +1,12 @@
 // One thread computes one element of y. It goes along its row of W a word at a time, and takes the word's eight
-// weights out of it one by one: a shift, a mask, a subtraction, a conversion to float. The products of a group are
-// added up, and their sum is multiplied by the scale that they share. This is the formula and nothing else.
+// weights out of it one by one: a shift, a mask, a subtraction, a conversion to float. The products of a group
+// are added up, and their sum is multiplied by the scale that they share. This is the formula and nothing else.
 //
-// What it costs: neighbouring threads stand in neighbouring rows, K/2 bytes apart. A load request for W touches 32
-// sectors and uses 4 bytes of each. And there are only as many threads as rows.
+// What it costs: neighbouring threads stand in neighbouring rows, K/2 bytes apart. A load request for W touches
+// 32 sectors and uses 4 bytes of each. And there are only as many threads as rows.
 //
-// The scale stands outside of the sum: Σ scale · (q - 8) · x is scale · Σ (q - 8) · x. That is one multiplication for
-// 128 weights in place of 128.
+// The scale stands outside of the sum: Σ scale · (q - 8) · x is scale · Σ (q - 8) · x. That is one
+// multiplication for 128 weights in place of 128.
 //
 // /// launch
 // [[launch]]
@@ -21,8 +21,8 @@ constexpr int BLOCK = 128;    // threads of a block, and rows that it computes
 constexpr int IN_WORD = 8;    // weights of 4 bits in a word
 constexpr int GROUP = 128;    // weights that share a scale: K is a multiple of it
 
-// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of word
-// k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
+// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of
+// word k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
 extern "C" __global__ void gemv_int4(const unsigned* __restrict__ W, const half* __restrict__ scales,
                                      const half* __restrict__ x, half* __restrict__ y, int N, int K)
 {

@@ -52,8 +52,8 @@ def make_inputs(
     Weights are from -8 to 7. Columns come in pairs, anywhere in their group, whose elements of x are the same and whose
     weights add up to -1, 0 or 1, but are not 0. So a group's sum is small, while that of a part of it is large, and y
     is mostly a number that halves hold. FREE pairs of a group have any weights: with opposite ones alone, as much would
-    be added as taken off where 8 is, by mistake, subtracted from some nibbles and added to others. In single precision sums are exact up to K = 16,912 in any order. As no product
-    is zero, each dropped or doubled one shows.
+    be added as taken off where 8 is, by mistake, subtracted from some nibbles and added to others. In single precision
+    sums are exact up to K = 16,912 in any order. As no product is zero, each dropped or doubled one shows.
     "real": weights as normally distributed numbers are rounded to them, one word in 64 without a bit, which is eight
     weights of -8; scales around STEP; x normally distributed, one in 16 a zero, one in 64 ten times larger.
     """
@@ -70,11 +70,9 @@ def make_inputs(
     return {"W": _packed(weights), "scales": scales, "x": x.reshape(columns)}
 
 
-def special_inputs(
-    problem: Mapping[str, int], rng: np.random.Generator
-) -> dict[str, NDArray[np.generic]]:
-    """As "real", with a NaN among the scales of one row in eight, which has to pass into y, and one row whose scales are
-    subnormals. There is no infinity: times a group's sum it is one, and times weights that are 0 it is NaN."""
+def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+    """As "real", with a NaN among the scales of one row in eight, which has to pass into y, and one row whose scales
+    are subnormals. There is no infinity: times a group's sum it is one, and times weights that are 0 it is NaN."""
     inputs = make_inputs(problem, rng, "real")
     scales = inputs["scales"]
     order = rng.permutation(len(scales))
@@ -171,8 +169,13 @@ def _formulas(nibbles: Exact, scales: Exact, x: Exact) -> Iterator[tuple[str, Ex
     yield _BY_FOUR, _product(weights, scales, x[k // 8 * 8 + k % 2 * 4 + k % 8 // 2])
     yield _BY_FOUR, _product(weights, scales, x[k // 8 * 8 + k % 8 // 4 + k % 4 * 2])
     yield _X_BY_WORDS, _product(weights, scales, x[k // IN_WORD + k % IN_WORD])
-    yield _W_BY_COLUMNS, _product(
-        weights.reshape(columns // IN_WORD, rows, IN_WORD).swapaxes(0, 1).reshape(rows, columns), scales, x
+    yield (
+        _W_BY_COLUMNS,
+        _product(
+            weights.reshape(columns // IN_WORD, rows, IN_WORD).swapaxes(0, 1).reshape(rows, columns),
+            scales,
+            x,
+        ),
     )
     yield _SCALES_BY_COLUMNS, _product(weights, scales.reshape(groups, rows).T, x)
     flat = scales.reshape(-1)
@@ -241,13 +244,13 @@ _X_BY_WORDS = (
 
 _W_BY_COLUMNS = "W is taken to be column-major. It is row-major: word j of row n is W[n * (K / 8) + j]."
 
-_SCALES_BY_COLUMNS = (
-    "scales is taken to be column-major. It is row-major: the scale of group g of row n is scales[n * (K / 128) + g]."
-)
+_SCALES_BY_COLUMNS = "scales is taken to be column-major. It is row-major: the scale of group g of row n is scales[n * (K / 128) + g]."
 
 _NEXT_GROUP = "Each group has the scale of the next one. Element k of a row belongs to group k / 128."
 
-_PREVIOUS_GROUP = "Each group has the scale of the one before it. Element k of a row belongs to group k / 128."
+_PREVIOUS_GROUP = (
+    "Each group has the scale of the one before it. Element k of a row belongs to group k / 128."
+)
 
 _ONE_GROUP = (
     "All groups of a row have the scale of its {which} one. Element k of a row belongs to group k / 128: multiply the "
@@ -280,8 +283,8 @@ def _magnitude(y: Exact, sums: Exact, k: int) -> Exact:
     """An error bound, in units of HALF, where `sums` are Σ|w·x|, w being scale · (q - 8):
 
     - y is rounded to half precision once: |y|, or half the distance between subnormals;
-    - in single precision w is exact, having 15 significant bits, and so is (q - 8) · x. Roundings are those of w · x, or
-      of a group's sum times its scale, and of K additions: λ · √K units of SINGLE of Σ|w·x|, as gemv allows.
+    - in single precision w is exact, having 15 significant bits, and so is (q - 8) · x. Roundings are those of w · x,
+      or of a group's sum times its scale, and of K additions: λ · √K units of SINGLE of Σ|w·x|, as gemv allows.
     """
     with np.errstate(invalid="ignore"):
         bound: Exact = np.abs(y) + TINY / HALF + SINGLE / HALF * LAMBDA * np.sqrt(k) * sums

@@ -1,13 +1,13 @@
-// A block takes a row. Its four warps go side by side along it, a lane takes a word and the eight elements of x that
-// belong to it, and 32 neighbouring lanes take 32 neighbouring words. A word lies within one group: its sum is
-// multiplied by the group's scale. The sums of lanes are added up by shuffles, those of warps in shared memory, as in
-// gemv.
+// A block takes a row. Its four warps go side by side along it, a lane takes a word and the eight elements of x
+// that belong to it, and 32 neighbouring lanes take 32 neighbouring words. A word lies within one group: its sum
+// is multiplied by the group's scale. The sums of lanes are added up by shuffles, those of warps in shared
+// memory, as in gemv.
 //
-// What it should buy: a load request for W touches four sectors in place of 32, and 128 times as many threads keep
-// loads in flight.
+// What it should buy: a load request for W touches four sectors in place of 32, and 128 times as many threads
+// keep loads in flight.
 //
-// What it costs: x is read once for each row. It has 2 bytes for a weight's half byte: four times W's sectors. They
-// come from the L1 cache, which costs requests and no DRAM.
+// What it costs: x is read once for each row. It has 2 bytes for a weight's half byte: four times W's sectors.
+// They come from the L1 cache, which costs requests and no DRAM.
 //
 // /// launch
 // [[launch]]
@@ -40,8 +40,8 @@ struct alignas(8 * sizeof(half)) Halves {
     half lane[8];
 };
 
-// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of word
-// k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
+// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of
+// word k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
 extern "C" __global__ void __launch_bounds__(WARP * WARPS)
 gemv_int4(const unsigned* __restrict__ W, const half* __restrict__ scales, const half* __restrict__ x,
           half* __restrict__ y, int N, int K)

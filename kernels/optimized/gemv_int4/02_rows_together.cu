@@ -1,15 +1,15 @@
-// A block takes four rows. Eight elements of x are loaded and turned into floats once, and multiplied by four words, one
-// of each row.
+// A block takes four rows. Eight elements of x are loaded and turned into floats once, and multiplied by four
+// words, one of each row.
 //
-// What it should buy: x has four times the bytes of a row of W, and is read once for four rows: two times W's sectors in
-// place of five. Conversions of x are shared by four weights, too. And a lane has four words of W in flight in place of
-// one: that is what hides DRAM's latency.
+// What it should buy: x has four times the bytes of a row of W, and is read once for four rows: two times W's
+// sectors in place of five. Conversions of x are shared by four weights, too. And a lane has four words of W in
+// flight in place of one: that is what hides DRAM's latency.
 //
-// What it costs: where rows are few, a quarter of the blocks, and registers for four words, four sums and eight elements
-// of x.
+// What it costs: where rows are few, a quarter of the blocks, and registers for four words, four sums and eight
+// elements of x.
 //
-// N may be no multiple of four. The rows beyond the end are then taken to be the last row: it is read again, from the
-// cache, and its sum is not stored again.
+// N may be no multiple of four. The rows beyond the end are then taken to be the last row: it is read again,
+// from the cache, and its sum is not stored again.
 //
 // /// launch
 // [[launch]]
@@ -43,8 +43,8 @@ struct alignas(8 * sizeof(half)) Halves {
     half lane[8];
 };
 
-// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of word
-// k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
+// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of
+// word k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
 extern "C" __global__ void __launch_bounds__(WARP * WARPS)
 gemv_int4(const unsigned* __restrict__ W, const half* __restrict__ scales, const half* __restrict__ x,
           half* __restrict__ y, int N, int K)

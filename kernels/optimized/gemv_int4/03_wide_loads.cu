@@ -1,14 +1,15 @@
-// A lane loads four neighbouring words of a row at once: 16 bytes, a pack of 32 weights, a quarter of a group. They meet
-// 32 elements of x, four loads of 16 bytes.
+// A lane loads four neighbouring words of a row at once: 16 bytes, a pack of 32 weights, a quarter of a group.
+// They meet 32 elements of x, four loads of 16 bytes.
 //
-// What it should buy: a quarter of the load requests for W, and of those for scales, since a scale is now read for 32
-// weights in place of 8. A warp that has a request for each of four rows in flight waits for 2 KB in place of 512 bytes.
+// What it should buy: a quarter of the load requests for W, and of those for scales, since a scale is now read
+// for 32 weights in place of 8. A warp that has a request for each of four rows in flight waits for 2 KB in
+// place of 512 bytes.
 //
-// What it costs: lanes are now 64 bytes apart in x, so that a request for x touches 32 sectors and uses half of each.
-// The other half is wanted by the next request, and comes from the L1 cache as well.
+// What it costs: lanes are now 64 bytes apart in x, so that a request for x touches 32 sectors and uses half of
+// each. The other half is wanted by the next request, and comes from the L1 cache as well.
 //
-// Every row begins at a multiple of 64 bytes, because K is a multiple of 128 weights: packs are always aligned, and
-// nothing is left over.
+// Every row begins at a multiple of 64 bytes, because K is a multiple of 128 weights: packs are always aligned,
+// and nothing is left over.
 //
 // /// launch
 // [[launch]]
@@ -49,8 +50,8 @@ __device__ unsigned word_of(uint4 pack, int j)
     return j == 0 ? pack.x : j == 1 ? pack.y : j == 2 ? pack.z : pack.w;
 }
 
-// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of word
-// k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
+// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of
+// word k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
 extern "C" __global__ void __launch_bounds__(WARP * WARPS)
 gemv_int4(const unsigned* __restrict__ W, const half* __restrict__ scales, const half* __restrict__ x,
           half* __restrict__ y, int N, int K)

@@ -1,13 +1,13 @@
 // Weights become halves by their bits, two at a time. No integer is converted to a number with a point.
 //
-// A half has a sign, 5 bits of exponent and 10 of fraction. From 1024 to 2047 the exponent is such that the last bit is
-// worth 1. So the bits of 1024, 0x6400, with four bits q put in are
+// A half has a sign, 5 bits of exponent and 10 of fraction. From 1024 to 2047 the exponent is such that the last
+// bit is worth 1. So the bits of 1024, 0x6400, with four bits q put in are
 //
 //     0 11001 000000qqqq    the half 1024 + q,          or, four places further up,
 //     0 11001 00qqqq0000    the half 1024 + 16 · q.
 //
-// A word has room for two halves. One lop3, an instruction for any logical function of three words, picks two nibbles
-// that are 16 bits apart and sets the exponents around them:
+// A word has room for two halves. One lop3, an instruction for any logical function of three words, picks two
+// nibbles that are 16 bits apart and sets the exponents around them:
 //
 //     word            q7  q6  q5  q4  q3  q2  q1  q0
 //
@@ -17,14 +17,14 @@
 //     & 0x00f000f0     0   0  q5   0   0   0  q1   0
 //     | 0x64006400     6   4  q5   0   6   4  q1   0     the halves 1024 + 16 · q5 and 1024 + 16 · q1
 //
-// One instruction adds -1032 to both halves of a word, and leaves q - 8. Another multiplies by 1/16 and adds -72, and
-// leaves q - 8 of the other two. Both are exact: the numbers are multiples of 1 below 2048, or of 1/16 before they are
-// rounded, once. A shift by 8 brings q2, q6, q3 and q7 to where these were. A pair has elements i and i + 4 of a word,
-// which is why x[i] and x[i + 4] go with it.
+// One instruction adds -1032 to both halves of a word, and leaves q - 8. Another multiplies by 1/16 and adds
+// -72, and leaves q - 8 of the other two. Both are exact: the numbers are multiples of 1 below 2048, or of 1/16
+// before they are rounded, once. A shift by 8 brings q2, q6, q3 and q7 to where these were. A pair has elements
+// i and i + 4 of a word, which is why x[i] and x[i + 4] go with it.
 //
-// What it should buy: the 8 weights of a word take 9 instructions, and 8 conversions from half to float. They took 8
-// shifts, masks, subtractions and conversions from int. For sm_90, the loop has 484 instructions for the 128 weights of
-// a lane's step in place of 674.
+// What it should buy: the 8 weights of a word take 9 instructions, and 8 conversions from half to float. They
+// took 8 shifts, masks, subtractions and conversions from int. For sm_90, the loop has 484 instructions for the
+// 128 weights of a lane's step in place of 674.
 //
 // Products remain floats: (q - 8) · x has 15 significant bits, and a half has 11.
 //
@@ -78,7 +78,8 @@ __device__ half2 halves(unsigned bits)
     return *reinterpret_cast<half2*>(&bits);
 }
 
-// The bits of `word` that `mask` names, between those of two halves 1024: lop3 computes (word & mask) | 0x64006400.
+// The bits of `word` that `mask` names, between those of two halves 1024: lop3 computes (word & mask) |
+// 0x64006400.
 __device__ half2 with_1024(unsigned word, unsigned mask)
 {
     unsigned bits;
@@ -97,8 +98,8 @@ __device__ void unpack(unsigned word, half2 (&pairs)[IN_WORD / 2])
     }
 }
 
-// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of word
-// k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
+// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of
+// word k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
 extern "C" __global__ void __launch_bounds__(WARP * WARPS)
 gemv_int4(const unsigned* __restrict__ W, const half* __restrict__ scales, const half* __restrict__ x,
           half* __restrict__ y, int N, int K)

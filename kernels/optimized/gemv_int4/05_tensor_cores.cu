@@ -1,10 +1,10 @@
-// Tensor Cores multiply and add. The unpacked halves are what they take: products of halves, added up as floats. No
-// weight is converted to a float, and no lane adds.
+// Tensor Cores multiply and add. The unpacked halves are what they take: products of halves, added up as floats.
+// No weight is converted to a float, and no lane adds.
 //
-// One instruction, mma.sync, multiplies 16 × 16 halves by 16 × 8. A product with one vector would fill one of the 8
-// columns. Here all 8 are used, for 8 pieces of the same row: the 32 packs of a warp are 8 groups of 128 weights, four
-// lanes each. Row i of A is group i of one row of W, row i + 8 that of the next row of W, and column i of B is what
-// belongs to group i of x:
+// One instruction, mma.sync, multiplies 16 × 16 halves by 16 × 8. A product with one vector would fill one of
+// the 8 columns. Here all 8 are used, for 8 pieces of the same row: the 32 packs of a warp are 8 groups of 128
+// weights, four lanes each. Row i of A is group i of one row of W, row i + 8 that of the next row of W, and
+// column i of B is what belongs to group i of x:
 //
 //                            B:  x of group 0   1   2  …  7
 //     A: row n    group 0          [sum]     .   .  …  .
@@ -14,16 +14,17 @@
 //        row n+1  group 0          [sum]     .   .  …  .
 //          …
 //
-// The diagonals are the sums of 16 groups. All else, weights of one group times x of another, is computed and dropped.
-// A lane's weights and its x are those of its own pack: nothing is exchanged between lanes, and loads are as before, 512
-// neighbouring bytes for a warp. In which order the elements of a product are added up is free, as long as it is the
-// same in A and B: pairs of x are put together as unpacked weights lie, i beside i + 4.
+// The diagonals are the sums of 16 groups. All else, weights of one group times x of another, is computed and
+// dropped. A lane's weights and its x are those of its own pack: nothing is exchanged between lanes, and loads
+// are as before, 512 neighbouring bytes for a warp. In which order the elements of a product are added up is
+// free, as long as it is the same in A and B: pairs of x are put together as unpacked weights lie, i beside i +
+// 4.
 //
-// What it costs: with more vectors there would be no columns for pieces. Then the rows of A are 16 rows of W, and up to
-// 8 vectors are the columns of B, for the same time.
+// What it costs: with more vectors there would be no columns for pieces. Then the rows of A are 16 rows of W,
+// and up to 8 vectors are the columns of B, for the same time.
 //
-// What it should buy: for 64 weights of a lane 8 products of tiles, in place of 64 conversions and 64 multiply-adds. For
-// sm_90, the loop has 235 instructions for the 128 weights of a lane's step in place of 484.
+// What it should buy: for 64 weights of a lane 8 products of tiles, in place of 64 conversions and 64
+// multiply-adds. For sm_90, the loop has 235 instructions for the 128 weights of a lane's step in place of 484.
 //
 // A group's sum is multiplied by its scale as a float, as before. What Tensor Cores add up are exact products.
 //
@@ -74,7 +75,8 @@ __device__ half2 halves(unsigned bits)
     return *reinterpret_cast<half2*>(&bits);
 }
 
-// The bits of `word` that `mask` names, between those of two halves 1024: lop3 computes (word & mask) | 0x64006400.
+// The bits of `word` that `mask` names, between those of two halves 1024: lop3 computes (word & mask) |
+// 0x64006400.
 __device__ half2 with_1024(unsigned word, unsigned mask)
 {
     unsigned bits;
@@ -107,9 +109,10 @@ __device__ void pair_up(uint4 x, half2 (&pairs)[IN_WORD / 2])
     pairs[3] = halves(__byte_perm(x.y, x.w, 0x7632));
 }
 
-// d += A · B with A of 16 × 16 halves, B of 16 × 8 halves and d of 16 × 8 floats. Of row lane / 4 of A a lane has
-// a[0] and a[2], of row lane / 4 + 8 it has a[1] and a[3], and of column lane / 4 of B it has b[0] and b[1]. Of d it has
-// columns 2 · (lane % 4) and the next: of row lane / 4 in d[0] and d[1], of row lane / 4 + 8 in d[2] and d[3].
+// d += A · B with A of 16 × 16 halves, B of 16 × 8 halves and d of 16 × 8 floats. Of row lane / 4 of A a lane
+// has a[0] and a[2], of row lane / 4 + 8 it has a[1] and a[3], and of column lane / 4 of B it has b[0] and b[1].
+// Of d it has columns 2 · (lane % 4) and the next: of row lane / 4 in d[0] and d[1], of row lane / 4 + 8 in d[2]
+// and d[3].
 __device__ void multiply(float (&d)[4], const half2 (&a)[4], const half2 (&b)[2])
 {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -118,8 +121,8 @@ __device__ void multiply(float (&d)[4], const half2 (&a)[4], const half2 (&b)[2]
         : "r"(bits(a[0])), "r"(bits(a[1])), "r"(bits(a[2])), "r"(bits(a[3])), "r"(bits(b[0])), "r"(bits(b[1])));
 }
 
-// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of word
-// k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
+// y = W · x. W is N × K, row-major, eight weights a word: element k of a row has the bits from 4 · (k % 8) on of
+// word k / 8. Their number q, from 0 to 15, stands for q - 8. scales is N × K/128, x has K elements, y has N.
 extern "C" __global__ void __launch_bounds__(WARP * WARPS)
 gemv_int4(const unsigned* __restrict__ W, const half* __restrict__ scales, const half* __restrict__ x,
           half* __restrict__ y, int N, int K)

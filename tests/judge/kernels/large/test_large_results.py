@@ -27,6 +27,7 @@ PROBLEMS: dict[str, dict[str, float]] = {
     "histogram": {"N": 10007},
     "streams": {"N": 1031, "R": 3},
     "gemv": {"N": 33, "K": 67},
+    "gemv_int4": {"N": 33, "K": 384},
     "gemm": {"M": 33, "N": 17, "K": 41},
 }
 
