@@ -244,7 +244,10 @@ _X_BY_WORDS = (
 
 _W_BY_COLUMNS = "W is taken to be column-major. It is row-major: word j of row n is W[n * (K / 8) + j]."
 
-_SCALES_BY_COLUMNS = "scales is taken to be column-major. It is row-major: the scale of group g of row n is scales[n * (K / 128) + g]."
+_SCALES_BY_COLUMNS = (
+    "scales is taken to be column-major. It is row-major: the scale of group g of row n is "
+    "scales[n * (K / 128) + g]."
+)
 
 _NEXT_GROUP = "Each group has the scale of the next one. Element k of a row belongs to group k / 128."
 
