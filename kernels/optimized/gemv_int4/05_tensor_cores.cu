@@ -26,6 +26,10 @@
 // What it should buy: for 64 weights of a lane 8 products of tiles, in place of 64 conversions and 64
 // multiply-adds. For sm_90, the loop has 235 instructions for the 128 weights of a lane's step in place of 484.
 //
+// Now memory is what is left to wait for, and W is read by __ldcs: "once, then no more". Its lines are the first to
+// go from the caches, and x, which all blocks read, stays. At 16384 × 16384 an H200 takes 45.6 µs in place of 48.7,
+// 92 % of the speed of a plain read of W; rung 04 takes 52.1, and 03 63.6.
+//
 // A group's sum is multiplied by its scale as a float, as before. What Tensor Cores add up are exact products.
 //
 // /// launch
@@ -151,7 +155,7 @@ gemv_int4(const unsigned* __restrict__ W, const half* __restrict__ scales, const
         float scale[ROWS];
         #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
-            loaded[r] = packs[r][pack];
+            loaded[r] = __ldcs(packs[r] + pack);
             scale[r] = __half2float(of_groups[r][pack / (GROUP / IN_PACK)]);
         }
         float found[ROWS / 2][4] = {};
