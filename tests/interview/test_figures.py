@@ -122,7 +122,8 @@ def test_a_rounds_answer_gives_the_share_of_the_bound_or_the_library(topic):
 
 @pytest.mark.soak(area="interview")
 @pytest.mark.parametrize(
-    "topic", [*TOPICS, "transpose", "softmax", "layernorm", "layernorm_backward", "rmsnorm", "gemv"]
+    "topic",
+    [*TOPICS, "transpose", "softmax", "layernorm", "layernorm_backward", "rmsnorm", "gemv", "gemv_int4"],
 )
 def test_no_ratio_has_the_same_answer_twice_in_a_row(topic):
     asked = [
@@ -313,6 +314,44 @@ def test_the_ratios_of_gemv_are_explained_by_what_is_counted():
     for item in rounds.read_interview(load_topic("gemv")).rounds:
         found = re.search(quoted[item.rung], re.sub(r"\s+", " ", item.ratio.explain).strip())
         value = item.ratio.value.evaluate(counted("gemv", item.rung))
+        assert value == pytest.approx(float(found[1]), rel=0.02), item.rung
+
+
+def test_the_interview_on_gemv_int4_quotes_what_follows_from_the_boards_figures():
+    interview = rounds.read_interview(load_topic("gemv_int4"))
+    answers = {item.rung: item.answer for item in interview.rounds}
+    bits = 4 + 16 / 128
+    weights = H200.dram_read * 8 / bits
+    issued = H200.sms * 4 * 32 * H200.clock_hz
+    quoted = [
+        (interview.answer, r"16, ([\d.]+) bits in all", bits),
+        (interview.answer, r"them: (\d+) MB at", bits / 8 * 16384**2 / 1e6),
+        (interview.answer, r"would be (\d+) MB", 2 * 16384**2 / 1e6),
+        (interview.answer, r"MB, ([\d.]+) times as many", 16 / bits),
+        (interview.answer, r"are ([\d.]+) · 10¹² of these", weights / 1e12),
+        (interview.answer, r"leaves ([\d.]+) instructions", issued / weights),
+        (answers["00_naive"], r"H200 has time for ([\d.]+)\.", issued / weights),
+        (answers["03_wide_loads"], r"where ([\d.]+) have time", issued / weights),
+        (answers["05_tensor_cores"], r"about (\d+) vectors", H200.peak_tensor / H200.peak_dram * bits / 16),
+    ]
+    for text, pattern, computed in quoted:
+        (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
+        assert float(found) == pytest.approx(computed, rel=0.02), pattern
+
+
+@pytest.mark.soak(area="interview")
+def test_the_ratios_of_gemv_int4_are_explained_by_what_is_counted():
+    quoted = {
+        "00_naive": r"with 32: ([\d.]+)\.$",
+        "01_block_a_row": r"three loads: (\d)\.$",
+        "02_rows_together": r"1,024 weights: (\d+)\.",
+        "03_wide_loads": r"4,096 weights: (\d+)\.",
+        "04_halves_by_bits": r"kernel it is ([\d.]+)\. ",
+        "05_tensor_cores": r"kernel it is ([\d.]+)\. ",
+    }
+    for item in rounds.read_interview(load_topic("gemv_int4")).rounds:
+        found = re.search(quoted[item.rung], re.sub(r"\s+", " ", item.ratio.explain).strip())
+        value = item.ratio.value.evaluate(counted("gemv_int4", item.rung))
         assert value == pytest.approx(float(found[1]), rel=0.02), item.rung
 
 
