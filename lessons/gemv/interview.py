@@ -20,7 +20,7 @@ def shortest_time(N: int, K: int, rate: float) -> float:
 
 def batch_at_ridge(peak: int, rate: float, bits: int) -> dict[str, float]:
     """Vectors at which 2B operations for a weight take as long as its bytes (Williams et al., 2009)."""
-    return {"answer": peak * bits / 8 / (2 * rate), "ridge": peak / rate, "nbytes": bits / 8}
+    return {"answer": peak * bits / 8 / (2 * rate), "ridge": peak / rate}
 
 
 def time_of_batch(B: int, peak: int, rate: float) -> dict[str, object]:
