@@ -29,8 +29,8 @@ def make_inputs(
 ) -> dict[str, Array]:
     """in (N), uint8.
 
-    "exact": every byte equally often. Where N is one more than a multiple of 4, they come again and again in a period of
-    16, or of as many bytes as a thread may go on by.
+    "exact": every byte equally often. Where N is one more than a multiple of 4, they come again and again in a period
+    of 16, or of as many bytes as a thread may go on by.
     "real": as in a picture. The first half is its sky, a single byte; then come stretches of bytes that are distributed
     normally, each about a byte of its own.
     """
