@@ -1,0 +1,294 @@
+"""Attention of halves, O = softmax(scale · Q · Kᵀ) · V for each head: inputs, the answer in float64, and what no
+algorithm can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Number = int | float
+Problem = Mapping[str, Number]
+Array = NDArray[np.float16]
+Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
+
+LAMBDA = 6
+"""The factor of what sums may be off by in single precision."""
+
+HALF, SINGLE = 2.0**-11, 2.0**-24
+"""Units of rounding of half and of single precision."""
+
+TINY = 2.0**-24
+"""The smallest subnormal half."""
+
+STEP = 128
+"""exp(-STEP), 2.6e-56, is zero in float32, also as a subnormal, and in a half all the more."""
+
+GROUPS = 8
+"""Of keys, in exact cases, each with a direction of its own."""
+
+LARGEST = 2047
+"""Of the integers that a half holds one by one."""
+
+LEVELS = 3
+"""Keys of a group are up to so many times as long as the shortest."""
+
+VALUES = -31, 96
+"""Between these lie the integers of V: most are positive, so that what adds up in a half soon is more than it counts."""
+
+ROWS = 1 << 20
+"""Scores of some rows that are made at a time, at most."""
+
+
+def make_inputs(problem: Problem, rng: np.random.Generator, kind: Literal["exact", "real"]) -> dict[str, Array]:
+    """Q, K and V, each B × H × S × D, float16.
+
+    "exact": the largest score of a query is exactly 0, all others are -STEP at most: terms are 1 or 0. Of those that
+    are 1 there are 2^k, and an output is the mean of as many integers of V. Keys come in groups, whose rows are
+    multiples of one row of a Hadamard matrix and at right angles to those of other groups. A query is the opposite of
+    all groups but one, whose keys have scores of 0, sums of products that are not 0.
+    "real": normally distributed; some queries are ten times larger, so that scores are far apart. In one head in three
+    the scores of a query have something in common, about -200 or 200. Columns of V have means of their own.
+    """
+    draw = _selecting if kind == "exact" else _normal
+    heads = [draw(problem, rng) for _ in range(_heads(problem))]
+    shape = shapes(problem)["Q"]
+    return {
+        name: np.stack(arrays).astype(np.float16).reshape(shape)
+        for name, arrays in zip(("Q", "K", "V"), zip(*heads, strict=True), strict=True)
+    }
+
+
+def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
+    """As "real", with a NaN in one query in eight, which makes its row of O NaN; in a key of every other head, which
+    makes NaN of the rows of all queries that it counts for, and of no other; and where all keys count for all
+    queries, in an element of V, which makes a column of the head NaN. Some queries are zero: they weigh all keys alike;
+    a column of V is subnormal."""
+    inputs = make_inputs(problem, rng, "real")
+    rows, size = int(problem["S"]), int(problem["D"])
+    queries, keys, values = (array.reshape(-1, rows, size) for array in (inputs[name] for name in "QKV"))
+    for head in range(len(queries)):
+        order = rng.permutation(rows)
+        count = max(1, rows // 8)
+        queries[head, order[count : 2 * count]] = 0.0
+        for row in order[:count]:
+            queries[head, row, rng.integers(size)] = np.nan
+        values[head, :, rng.integers(size)] = rng.integers(1, 1024, rows) * np.finfo(np.float16).smallest_subnormal
+        if head % 2:
+            keys[head, rng.integers(rows // 2, rows), rng.integers(size)] = np.nan
+        elif not problem["causal"]:
+            values[head, rng.integers(rows), rng.integers(size)] = np.nan
+    return inputs
+
+
+def reference(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
+    """O (B × H × S × D), float64."""
+    found = np.empty(shapes(problem)["O"])
+    for head, rows in _pieces(problem):
+        found.reshape(-1, *found.shape[2:])[head, rows] = _Rows.of(inputs, problem, head, rows).outputs
+    return {"O": found}
+
+
+def magnitude(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
+    """What errors of O are bounded by, (B × H × S × D), float64: see _Rows.magnitude."""
+    found = np.empty(shapes(problem)["O"])
+    for head, rows in _pieces(problem):
+        found.reshape(-1, *found.shape[2:])[head, rows] = _Rows.of(inputs, problem, head, rows).magnitude
+    return {"O": found / np.sqrt(float(problem["S"]))}
+
+
+def shapes(problem: Problem) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    shape = tuple(int(problem[name]) for name in "BHSD")
+    return {"Q": shape, "K": shape, "V": shape, "O": shape}
+
+
+def elements(read: Read, problem: Problem, name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of the output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array. The keys of a head are read once for all of its queries."""
+    size, length = int(problem["D"]), int(problem["S"])
+    row, column = np.divmod(places, size)
+    head, query = np.divmod(row, length)
+    found, magnitudes = np.empty(len(places)), np.empty(len(places))
+    every = np.arange(size)
+    for one in np.unique(head):
+        own = np.flatnonzero(head == one)
+        last = int(query[own].max()) + 1 if problem["causal"] else length  # keys that count for one of them
+        at = one * length + np.arange(last)[:, None]
+        chosen, which = np.unique(query[own], return_inverse=True)
+        columns, of_column = np.unique(column[own], return_inverse=True)
+        rows = _Rows(
+            read("Q", (one * length + chosen[:, None]) * size + every),
+            read("K", at * size + every),
+            read("V", at * size + columns),
+            chosen,
+            problem,
+        )
+        found[own] = rows.outputs[which, of_column]
+        magnitudes[own] = rows.magnitude[which, of_column]
+    return found, magnitudes / np.sqrt(float(length))
+
+
+def min_flop(problem: Problem) -> int:
+    """A multiplication and an addition for each of D numbers, for scores as for outputs, of each query with each key
+    that counts for it. Exponentials are not counted."""
+    length = int(problem["S"])
+    pairs = length * (length + 1) // 2 if problem["causal"] else length * length
+    return 4 * int(problem["D"]) * _heads(problem) * pairs
+
+
+def min_bytes(problem: Problem) -> int:
+    """Q, K and V read once, O written once, 2 bytes an element."""
+    return 4 * written_bytes(problem)
+
+
+def written_bytes(problem: Problem) -> int:
+    """O."""
+    return 2 * _heads(problem) * int(problem["S"]) * int(problem["D"])
+
+
+class _Rows(NamedTuple):
+    """Some queries of a head."""
+
+    queries: Exact
+    keys: Exact  # of the head, as many as count
+    values: Exact  # of these keys: all columns, or some
+    places: Places  # of the queries in the head
+    problem: Problem
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, Array], problem: Problem, head: int, rows: slice) -> _Rows:
+        """Of whole inputs."""
+        length, size = int(problem["S"]), int(problem["D"])
+        queries, keys, values = (inputs[name].reshape(-1, length, size)[head] for name in "QKV")
+        place = np.arange(length)[rows]
+        return cls(*(array.astype(np.float64) for array in (queries[rows], keys, values)), place, problem)
+
+    @property
+    def counts(self) -> NDArray[np.bool_]:
+        """Which keys count for which queries."""
+        return _counted(self.places, len(self.keys), self.problem)
+
+    @property
+    def scores(self) -> Exact:
+        """-∞ for keys that do not count."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.counts, _scale(self.problem) * (self.queries @ self.keys.T), -np.inf)
+
+    @property
+    def outputs(self) -> Exact:
+        p, _ = _softmax(self.scores)
+        return p @ self.values
+
+    @property
+    def magnitude(self) -> Exact:
+        """An error bound of each output o = Σ p·v, in units of HALF:
+
+        - o is rounded to half precision once: |o|, or half the distance between subnormals;
+        - so is each p, before it meets v in a Tensor Core: Σ p·|v|, or for subnormals half their distance, Σ |v|;
+        - a score is the sum of D products in single precision: off by λ · √D units of SINGLE of scale · Σ|q·k|. The
+          difference of the maximum m and a number that is rounded is off by |m| such units. As an exponent, either
+          changes p by this share of it, and the sum that all are divided by by p times this share: Σ p·e·(|v| + |o|);
+        - S terms are added up in single precision, for o as for what it is divided by: λ · √S units of SINGLE of
+          Σ p·|v| and |o|.
+        """
+        length, size = float(self.problem["S"]), float(self.problem["D"])
+        with np.errstate(invalid="ignore"):
+            p, largest = _softmax(self.scores)
+            absolute = np.abs(self.values)
+            outputs, sums = np.abs(p @ self.values), p @ absolute
+            products = np.abs(self.queries) @ np.abs(self.keys).T
+            products = np.where(self.counts, _scale(self.problem) * products, 0.0)
+            exponents = SINGLE * LAMBDA * (np.sqrt(size) * products + np.abs(largest)) * p
+            shares = exponents @ absolute + exponents.sum(axis=1, keepdims=True) * outputs
+            added = SINGLE * LAMBDA * np.sqrt(length) * (sums + outputs)
+            tiny = TINY / 2 * (1.0 + self.counts @ np.nan_to_num(absolute))
+            bound: Exact = outputs + sums + (shares + added + tiny) / HALF
+            return bound
+
+
+def _heads(problem: Problem) -> int:
+    return int(problem["B"]) * int(problem["H"])
+
+
+def _scale(problem: Problem) -> float:
+    """As the kernel gets it."""
+    return float(np.float32(problem["scale"]))
+
+
+def _counted(queries: Places, keys: int, problem: Problem) -> NDArray[np.bool_]:
+    counted: NDArray[np.bool_] = np.arange(keys) <= (queries[:, None] if problem["causal"] else keys)
+    return np.broadcast_to(counted, (len(queries), keys))
+
+
+def _softmax(scores: Exact) -> tuple[Exact, Exact]:
+    """The softmax of each row, and the row's largest element."""
+    with np.errstate(invalid="ignore"):
+        largest = scores.max(axis=1, keepdims=True)
+        terms = np.exp(scores - largest)
+        return terms / terms.sum(axis=1, keepdims=True), largest
+
+
+def _pieces(problem: Problem) -> Iterator[tuple[int, slice]]:
+    """Heads, and some rows at a time."""
+    length = int(problem["S"])
+    count = max(1, ROWS // length)
+    for head in range(_heads(problem)):
+        for first in range(0, length, count):
+            yield head, slice(first, min(first + count, length))
+
+
+def _selecting(problem: Problem, rng: np.random.Generator) -> tuple[NDArray[np.number], ...]:
+    """Q, K and V of a head of an exact case."""
+    length, size = int(problem["S"]), int(problem["D"])
+    group = _groups(length, rng)
+    directions = _hadamard(size)[rng.choice(np.arange(1, size), GROUPS, replace=False)]
+    keys = rng.integers(1, LEVELS + 1, (length, 1)) * directions[group]
+    own = (group[:, None] == np.arange(GROUPS)).astype(np.int64)  # by key and group
+    counts = np.cumsum(own, axis=0) if problem["causal"] else np.broadcast_to(own.sum(axis=0), own.shape)
+    powers = (counts > 0) & (counts & (counts - 1) == 0) & (np.arange(GROUPS) > 0)
+    chosen = (rng.random(own.shape) * powers).argmax(axis=1)  # by query: a group with 2^k keys that count
+    apart = max(1, min(int(np.ceil(STEP / (size * _scale(problem)))), LARGEST // GROUPS))
+    queries = -apart * (directions.sum(axis=0) - directions[chosen])
+    return queries, keys, rng.integers(VALUES[0], VALUES[1] + 1, (length, size))
+
+
+def _groups(length: int, rng: np.random.Generator) -> Places:
+    """The group of each key of a head. Groups have 2^k keys, anywhere; the first key, which counts for every query, is
+    one of its own. Group 0 has those that are left over."""
+    group = np.zeros(length, np.int64)
+    group[0] = 1
+    rest = rng.permutation(np.arange(1, length))
+    for number in range(2, GROUPS):
+        if len(rest) == 0:
+            break
+        count = 1 << int(rng.integers(len(rest).bit_length()))
+        group[rest[:count]], rest = number, rest[count:]
+    return group
+
+
+def _hadamard(size: int) -> NDArray[np.int64]:
+    """Rows of 1 and -1, each at right angles to all others."""
+    found = np.ones((1, 1), np.int64)
+    while len(found) < size:
+        found = np.block([[found, found], [found, -found]])
+    return found
+
+
+def _normal(problem: Problem, rng: np.random.Generator) -> tuple[NDArray[np.number], ...]:
+    """Q, K and V of a head of a real case."""
+    length, size = int(problem["S"]), int(problem["D"])
+    queries, keys, values = (rng.standard_normal((length, size)) for _ in range(3))
+    queries[rng.integers(0, 8, length) == 0] *= 10.0
+    if rng.integers(3) == 0:
+        # What all keys have in common adds as much to each of a query's scores.
+        common = rng.standard_normal(size)
+        length_of = 200.0 / (_scale(problem) * size)
+        keys += common * np.sqrt(length_of)
+        queries += rng.choice([-1, 1], (length, 1)) * common * np.sqrt(length_of)
+    values += rng.standard_normal(size) + 1.0
+    return queries, keys, values
