@@ -44,7 +44,9 @@ ROWS = 1 << 20
 """Scores of some rows that are made at a time, at most."""
 
 
-def make_inputs(problem: Problem, rng: np.random.Generator, kind: Literal["exact", "real"]) -> dict[str, Array]:
+def make_inputs(
+    problem: Problem, rng: np.random.Generator, kind: Literal["exact", "real"]
+) -> dict[str, Array]:
     """Q, K and V, each B × H × S × D, float16.
 
     "exact": the largest score of a query is exactly 0, all others are -STEP at most: terms are 1 or 0. Of those that
@@ -77,7 +79,9 @@ def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Arra
         queries[head, order[count : 2 * count]] = 0.0
         for row in order[:count]:
             queries[head, row, rng.integers(size)] = np.nan
-        values[head, :, rng.integers(size)] = rng.integers(1, 1024, rows) * np.finfo(np.float16).smallest_subnormal
+        values[head, :, rng.integers(size)] = (
+            rng.integers(1, 1024, rows) * np.finfo(np.float16).smallest_subnormal
+        )
         if head % 2:
             keys[head, rng.integers(rows // 2, rows), rng.integers(size)] = np.nan
         elif not problem["causal"]:
@@ -98,7 +102,7 @@ def magnitude(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]
     found = np.empty(shapes(problem)["O"])
     for head, rows in _pieces(problem):
         found.reshape(-1, *found.shape[2:])[head, rows] = _Rows.of(inputs, problem, head, rows).magnitude
-    return {"O": found / np.sqrt(float(problem["S"]))}
+    return {"O": found}
 
 
 def shapes(problem: Problem) -> dict[str, tuple[int, ...]]:
@@ -130,7 +134,7 @@ def elements(read: Read, problem: Problem, name: str, places: Places) -> tuple[E
         )
         found[own] = rows.outputs[which, of_column]
         magnitudes[own] = rows.magnitude[which, of_column]
-    return found, magnitudes / np.sqrt(float(length))
+    return found, magnitudes
 
 
 def min_flop(problem: Problem) -> int:
@@ -149,6 +153,221 @@ def min_bytes(problem: Problem) -> int:
 def written_bytes(problem: Problem) -> int:
     """O."""
     return 2 * _heads(problem) * int(problem["S"]) * int(problem["D"])
+
+
+def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: Problem) -> str | None:
+    """What is behind a wrong O: the one mistaken formula that gives all of it, but for rounding."""
+    length = int(problem["S"])
+    if _heads(problem) * length * length > MOST_SCORES:
+        return None
+    o = outputs["O"].astype(np.float64).reshape(-1, length, int(problem["D"]))
+    with np.errstate(all="ignore"):
+        right, bound = (
+            found["O"].reshape(o.shape) for found in (reference(inputs, problem), magnitude(inputs, problem))
+        )
+        if _near(o, right, bound):
+            return None
+        heads = _Heads.of(inputs, problem)
+        found = {text for text, gives in _formulas(heads) if _near(o, gives, bound)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _near(o: Exact, gives: Exact, bound: Exact) -> bool:
+    """Whether a formula gives these outputs; where it gives none, anything will do."""
+    allowed = ROOM * HALF * (np.nan_to_num(bound) + np.abs(gives))
+    unknown = ~np.isfinite(gives)
+    return bool((unknown | (np.abs(o - gives) <= allowed)).all()) and not unknown.all()
+
+
+class _Heads(NamedTuple):
+    """All heads of a small problem: S rows of D numbers each."""
+
+    queries: Exact
+    keys: Exact
+    values: Exact
+    scale: float
+    causal: bool
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, Array], problem: Problem) -> _Heads:
+        shape = (-1, int(problem["S"]), int(problem["D"]))
+        arrays = (inputs[name].astype(np.float64).reshape(shape) for name in "QKV")
+        return cls(*arrays, _scale(problem), bool(problem["causal"]))
+
+    @property
+    def counts(self) -> NDArray[np.bool_]:
+        """Which keys count for which queries."""
+        length = self.queries.shape[1]
+        return np.tri(length, dtype=bool) if self.causal else np.ones((length, length), dtype=bool)
+
+    @property
+    def products(self) -> Exact:
+        """Of all queries and keys."""
+        found: Exact = self.queries @ self.keys.swapaxes(1, 2)
+        return found
+
+    @property
+    def scores(self) -> Exact:
+        return np.where(self.counts, self.scale * self.products, -np.inf)
+
+    @property
+    def outputs(self) -> Exact:
+        found: Exact = _of_scores(self.scores) @ self.values
+        return found
+
+
+def _of_scores(scores: Exact, axis: int = 2) -> Exact:
+    """Their softmax along an axis."""
+    terms = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    found: Exact = terms / terms.sum(axis=axis, keepdims=True)
+    return found
+
+
+def _formulas(heads: _Heads) -> Iterator[tuple[str, Exact]]:
+    """Mistaken formulas of O with what they give."""
+    yield from _of_masks(heads)
+    yield from _of_scales(heads)
+    yield from _of_other_heads(heads)
+    scores, values = heads.scores, heads.values
+    terms = np.exp(scores - scores.max(axis=2, keepdims=True))
+    yield _NOT_DIVIDED, terms @ values
+    overflowing = np.exp(scores).astype(np.float32).astype(np.float64)
+    yield _NO_MAXIMUM, overflowing @ values / overflowing.sum(axis=2, keepdims=True)
+    yield _OVER_QUERIES, _of_scores(scores, axis=1) @ values
+    yield _EXCHANGED, heads._replace(queries=heads.keys, keys=heads.queries).outputs
+    for width in TILES:
+        yield from _of_tiles(heads, scores, width)
+
+
+def _of_masks(heads: _Heads) -> Iterator[tuple[str, Exact]]:
+    scores, query = heads.scale * heads.products, np.arange(heads.queries.shape[1])[:, None]
+    key = query.T
+    masks = {_ALWAYS_MASKED: key <= query}
+    if heads.causal:
+        masks = {
+            _NEVER_MASKED: key >= 0,
+            _WRONG_SIDE: key >= query,
+            _WITHOUT_ITSELF: key < query,
+            _ONE_TOO_MANY: key <= query + 1,
+        }
+    for text, counts in masks.items():
+        masked = np.where(counts, scores, -np.inf)
+        yield text, _of_scores(masked) @ heads.values
+    if heads.causal:
+        yield _MASKED_WITH_ZERO, _of_scores(np.where(heads.counts, scores, 0.0)) @ heads.values
+
+
+def _of_scales(heads: _Heads) -> Iterator[tuple[str, Exact]]:
+    for text, scale in ((_NOT_SCALED, 1.0), (_SCALED_TWICE, heads.scale**2), (_INVERSE, 1.0 / heads.scale)):
+        if scale != heads.scale:
+            yield text, heads._replace(scale=scale).outputs
+
+
+def _of_other_heads(heads: _Heads) -> Iterator[tuple[str, Exact]]:
+    for name in ("keys", "values"):
+        array: Exact = getattr(heads, name)
+        others = {
+            "the next head": (np.roll(array, -1, axis=0), np.concatenate([array[1:], array[-1:]])),
+            "the head before": (np.roll(array, 1, axis=0), np.concatenate([array[:1], array[:-1]])),
+            "the first head": (np.broadcast_to(array[:1], array.shape),),
+        }
+        for other, taken in others.items():
+            for each in taken if len(array) > 1 else ():
+                text = _OTHER_HEAD.format(array=name[0].upper(), other=other)
+                yield text, heads._replace(**{name: each}).outputs
+
+
+def _of_tiles(heads: _Heads, scores: Exact, width: int) -> Iterator[tuple[str, Exact]]:
+    """What comes out where keys are taken `width` at a time."""
+    values, length = heads.values, scores.shape[2]
+    if length <= width:
+        if length % width and not heads.causal:
+            yield _PADDED, _padded(scores, width) @ values
+        return
+    whole = length // width * width
+    if whole < length:
+        yield _TAIL.format(whole=whole, length=length), _of_scores(scores[:, :, :whole]) @ values[:, :whole]
+        if not heads.causal:
+            yield _PADDED, _padded(scores, width) @ values
+    first = np.arange(0, length, width)
+    of_tile = np.repeat(np.maximum.reduceat(scores, first, axis=2), width, axis=2)[:, :, :length]
+    so_far = np.maximum.accumulate(of_tile, axis=2)
+    right, early = np.exp(scores - scores.max(axis=2, keepdims=True)), np.exp(scores - so_far)
+    own = np.where(of_tile == -np.inf, 0.0, np.exp(scores - of_tile))
+    sums, sums_early, sums_own = (terms.sum(axis=2, keepdims=True) for terms in (right, early, own))
+    yield _OUTPUTS_NOT_SCALED, early @ values / sums
+    yield _SUM_NOT_SCALED, right @ values / sums_early
+    yield _NEITHER_SCALED, early @ values / sums_early
+    yield _OWN_MAXIMUM, own @ values / sums_own
+    last = length - 1 if not heads.causal else np.arange(length)
+    in_last = np.arange(length) // width == (np.asarray(last) // width)[..., None]
+    yield _LAST_TILE, _of_scores(np.where(in_last, scores, -np.inf)) @ values
+
+
+def _padded(scores: Exact, width: int) -> Exact:
+    """The softmax with scores of 0 behind the last key, up to a multiple of `width`."""
+    more = -scores.shape[2] % width
+    return _of_scores(np.pad(scores, ((0, 0), (0, 0), (0, more))))[:, :, : scores.shape[2]]
+
+
+TILES = (8, 16, 32, 64, 128)
+"""Keys of a tile."""
+
+ROOM = 4.0
+"""Times the error bound: a mistake's outputs are told from others by far more."""
+
+MOST_SCORES = 1 << 18
+"""Of a problem whose wrong outputs are explained: some fifty formulas are tried."""
+
+_NEVER_MASKED = (
+    "Every key counts for every query. Where causal is not 0, key j counts for query i only if j <= i: let the others "
+    "have a score of -∞."
+)
+_ALWAYS_MASKED = "Keys behind the query are left out where causal is 0, too: there, all keys count."
+_WRONG_SIDE = "The mask is turned: the keys behind a query count, and not those before it. Key j counts for query i if j <= i."
+_WITHOUT_ITSELF = "A query's own key is masked: key j counts for query i if j <= i, and not only if j < i."
+_ONE_TOO_MANY = (
+    "The key behind a query's own counts as well: key j counts for query i if j <= i, and not if j = i + 1."
+)
+_MASKED_WITH_ZERO = (
+    "Keys that do not count have scores of 0, whose exponential is not 0. Let their scores be -∞ before the maximum is "
+    "taken."
+)
+_NOT_SCALED = "The scores are not multiplied by scale."
+_SCALED_TWICE = (
+    "The scores are multiplied by scale twice: is Q multiplied by it when it is loaded, and the score again?"
+)
+_INVERSE = "The scores are divided by scale, and not multiplied by it."
+_OTHER_HEAD = "{array} is that of {other}: all four arrays are B × H × S × D, and head h of b begins at (b * H + h) * S * D."
+_NOT_DIVIDED = "O is Σ exp(score - max) · V as it is. It has to be divided by Σ exp(score - max)."
+_NO_MAXIMUM = (
+    "The largest score of the row is not subtracted: exp(score) overflows above 88.72, and below -104 all terms are "
+    "zero."
+)
+_OVER_QUERIES = "The softmax is taken over the queries of each key. It goes over the keys of each query."
+_EXCHANGED = "Q and K have changed places: row i of O belongs to query i, and the softmax goes over keys."
+_TAIL = (
+    "The first {whole} of {length} keys alone count: the last tile, which is not full, is left out. Round the number of "
+    "tiles up."
+)
+_PADDED = "What lies behind the last key counts as keys with a score of 0, whose exponential is not 0. Let these scores be -∞."
+_OUTPUTS_NOT_SCALED = (
+    "When a tile brings a larger maximum, the sum of exponentials is scaled, and the sum of their products with V is "
+    "not. Multiply it by exp(old maximum - new maximum) as well."
+)
+_SUM_NOT_SCALED = (
+    "When a tile brings a larger maximum, the sum of exponentials is not scaled. Multiply it by exp(old maximum - new "
+    "maximum), as that of their products with V."
+)
+_NEITHER_SCALED = (
+    "When a tile brings a larger maximum, what was summed before is not scaled. Multiply both sums by exp(old maximum - "
+    "new maximum)."
+)
+_OWN_MAXIMUM = (
+    "From the scores of each tile the maximum of that tile is subtracted, and the sums of tiles are added as they are. "
+    "They have to be made of one and the same maximum: multiply them by exp(their maximum - the common one)."
+)
+_LAST_TILE = "O is made of the last tile of keys alone: the sums have to go on from tile to tile, and begin with 0 only once."
 
 
 class _Rows(NamedTuple):

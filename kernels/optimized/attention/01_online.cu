@@ -103,7 +103,7 @@ __device__ float product(const half* q, const half* k)
 // The columns of a row of D that a lane has, which lie side by side: 2 or 4, moved as one.
 template <int D>
 struct alignas(D / WARP * sizeof(half)) Columns {
-    half2 pairs[D / WARP / 2];
+    half lane[D / WARP];
 };
 
 // O = softmax(scale · Q · Kᵀ) · V, where each head has S rows of D halves. A block has BM queries of a head.
@@ -130,14 +130,14 @@ attention(const half* __restrict__ Q, const half* __restrict__ K, const half* __
     // of the sum of exponentials times V.
     float maximum[EACH];
     float sum[EACH];
-    float2 output[EACH][D / WARP / 2];
+    float output[EACH][D / WARP];
     #pragma unroll
     for (int i = 0; i < EACH; ++i) {
         maximum[i] = -INFINITY;
         sum[i] = 0.0f;
         #pragma unroll
-        for (int c = 0; c < D / WARP / 2; ++c) {
-            output[i][c] = make_float2(0.0f, 0.0f);
+        for (int c = 0; c < D / WARP; ++c) {
+            output[i][c] = 0.0f;
         }
     }
 
@@ -161,19 +161,16 @@ attention(const half* __restrict__ Q, const half* __restrict__ K, const half* __
             maximum[i] = larger;
             sum[i] = sum[i] * factor + p;
             #pragma unroll
-            for (int c = 0; c < D / WARP / 2; ++c) {
-                output[i][c].x *= factor;
-                output[i][c].y *= factor;
+            for (int c = 0; c < D / WARP; ++c) {
+                output[i][c] *= factor;
             }
             #pragma unroll 8
             for (int j = 0; j < BN; ++j) {
                 const float weight = __shfl_sync(ALL, p, j);
                 const auto v = reinterpret_cast<const Columns<D>*>(values + j * D)[lane];
                 #pragma unroll
-                for (int c = 0; c < D / WARP / 2; ++c) {
-                    const float2 pair = __half22float2(v.pairs[c]);
-                    output[i][c].x += weight * pair.x;
-                    output[i][c].y += weight * pair.y;
+                for (int c = 0; c < D / WARP; ++c) {
+                    output[i][c] += weight * __half2float(v.lane[c]);
                 }
             }
         }
@@ -185,8 +182,8 @@ attention(const half* __restrict__ Q, const half* __restrict__ K, const half* __
         if (own + i < S) {
             Columns<D> o;
             #pragma unroll
-            for (int c = 0; c < D / WARP / 2; ++c) {
-                o.pairs[c] = __floats2half2_rn(output[i][c].x * inverse, output[i][c].y * inverse);
+            for (int c = 0; c < D / WARP; ++c) {
+                o.lane[c] = __float2half(output[i][c] * inverse);
             }
             reinterpret_cast<Columns<D>*>(O + head + size_t(own + i) * D)[lane] = o;
         }

@@ -93,6 +93,22 @@ __device__ void read8(float (&values)[V8], const half* from)
     }
 }
 
+// Two floats, rounded to halves, in one word.
+__device__ unsigned two_halves(float low, float high)
+{
+    const half2 pair = __floats2half2_rn(low, high);
+    return *reinterpret_cast<const unsigned*>(&pair);
+}
+
+// Eight floats, multiplied by `factor`, as eight halves.
+__device__ uint4 as_halves(const float (&values)[V8], float factor)
+{
+    return make_uint4(two_halves(values[0] * factor, values[1] * factor),
+                      two_halves(values[2] * factor, values[3] * factor),
+                      two_halves(values[4] * factor, values[5] * factor),
+                      two_halves(values[6] * factor, values[7] * factor));
+}
+
 // O = softmax(scale · Q · Kᵀ) · V, where each head has S rows of D halves. A block has BM queries of a head.
 template <int D>
 __global__ void __launch_bounds__(WARP * WARPS)
@@ -106,7 +122,10 @@ attention(const half* __restrict__ Q, const half* __restrict__ K, const half* __
     __shared__ __align__(16) half queries[BM * LENGTH];
     __shared__ __align__(16) half keys[BN * LENGTH];
     __shared__ __align__(16) half values[BN * D];
-    __shared__ float4 terms[WARPS][BN][DOWN];  // exp(score - m) of a key and the SIDE queries of a row
+
+    // exp(score - m) of a key and the SIDE queries of a row; one place more, so that the four rows of threads
+    // of a warp read from different banks.
+    __shared__ float4 terms[WARPS][DOWN][BN + 1];
 
     const int tiles = (S + BM - 1) / BM;
     const size_t head = size_t(blockIdx.x / tiles) * S * D;  // where the head begins, in all four arrays
@@ -191,13 +210,13 @@ attention(const half* __restrict__ Q, const half* __restrict__ K, const half* __
         }
         #pragma unroll
         for (int j = 0; j < SIDE; ++j) {
-            terms[threadIdx.y][across + ACROSS * j][down] = make_float4(p[j][0], p[j][1], p[j][2], p[j][3]);
+            terms[threadIdx.y][down][across + ACROSS * j] = make_float4(p[j][0], p[j][1], p[j][2], p[j][3]);
         }
         __syncwarp();  // the terms of all threads of the row are there
 
         #pragma unroll 2
         for (int key = 0; key < BN; ++key) {
-            const float4 of_key = terms[threadIdx.y][key][down];
+            const float4 of_key = terms[threadIdx.y][down][key];
             const float weight[SIDE] = {of_key.x, of_key.y, of_key.z, of_key.w};
             #pragma unroll
             for (int piece = 0; piece < PIECES; ++piece) {
@@ -218,17 +237,12 @@ attention(const half* __restrict__ Q, const half* __restrict__ K, const half* __
     for (int i = 0; i < SIDE; ++i) {
         const float inverse = 1.0f / row_sum(sum[i]);
         const int query = block_query + own + DOWN * i;
-        if (query < S) {
-            #pragma unroll
-            for (int piece = 0; piece < PIECES; ++piece) {
-                __align__(16) half2 o[V8 / 2];
-                #pragma unroll
-                for (int n = 0; n < V8 / 2; ++n) {
-                    o[n] = __floats2half2_rn(output[i][piece][2 * n] * inverse,
-                                             output[i][piece][2 * n + 1] * inverse);
-                }
-                half* const to = O + head + size_t(query) * D + (piece * ACROSS + across) * V8;
-                *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(o);
+        const auto to = reinterpret_cast<uint4*>(O + head + size_t(query) * D) + across;
+        #pragma unroll
+        for (int piece = 0; piece < PIECES; ++piece) {
+            const uint4 o = as_halves(output[i][piece], inverse);
+            if (query < S) {
+                to[piece * ACROSS] = o;
             }
         }
     }
