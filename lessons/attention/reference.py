@@ -38,7 +38,7 @@ LEVELS = 3
 """Keys of a group are up to so many times as long as the shortest."""
 
 VALUES = -31, 96
-"""Between these lie the integers of V: most are positive, so that what adds up in a half soon is more than it counts."""
+"""Between these lie the integers of V. Most are positive: sums soon are more than a half counts."""
 
 ROWS = 1 << 20
 """Scores of some rows that are made at a time, at most."""
@@ -191,8 +191,8 @@ class _Heads(NamedTuple):
     @classmethod
     def of(cls, inputs: Mapping[str, Array], problem: Problem) -> _Heads:
         shape = (-1, int(problem["S"]), int(problem["D"]))
-        arrays = (inputs[name].astype(np.float64).reshape(shape) for name in "QKV")
-        return cls(*arrays, _scale(problem), bool(problem["causal"]))
+        queries, keys, values = (inputs[name].astype(np.float64).reshape(shape) for name in "QKV")
+        return cls(queries, keys, values, _scale(problem), bool(problem["causal"]))
 
     @property
     def counts(self) -> NDArray[np.bool_]:
@@ -274,7 +274,8 @@ def _of_other_heads(heads: _Heads) -> Iterator[tuple[str, Exact]]:
         for other, taken in others.items():
             for each in taken if len(array) > 1 else ():
                 text = _OTHER_HEAD.format(array=name[0].upper(), other=other)
-                yield text, heads._replace(**{name: each}).outputs
+                changed = heads._replace(keys=each) if name == "keys" else heads._replace(values=each)
+                yield text, changed.outputs
 
 
 def _of_tiles(heads: _Heads, scores: Exact, width: int) -> Iterator[tuple[str, Exact]]:
@@ -324,7 +325,10 @@ _NEVER_MASKED = (
     "have a score of -∞."
 )
 _ALWAYS_MASKED = "Keys behind the query are left out where causal is 0, too: there, all keys count."
-_WRONG_SIDE = "The mask is turned: the keys behind a query count, and not those before it. Key j counts for query i if j <= i."
+_WRONG_SIDE = (
+    "The mask is turned: keys behind a query count, and not those before it. "
+    "Key j counts for query i if j <= i."
+)
 _WITHOUT_ITSELF = "A query's own key is masked: key j counts for query i if j <= i, and not only if j < i."
 _ONE_TOO_MANY = (
     "The key behind a query's own counts as well: key j counts for query i if j <= i, and not if j = i + 1."
@@ -338,7 +342,10 @@ _SCALED_TWICE = (
     "The scores are multiplied by scale twice: is Q multiplied by it when it is loaded, and the score again?"
 )
 _INVERSE = "The scores are divided by scale, and not multiplied by it."
-_OTHER_HEAD = "{array} is that of {other}: all four arrays are B × H × S × D, and head h of b begins at (b * H + h) * S * D."
+_OTHER_HEAD = (
+    "{array} is that of {other}. All four arrays are B × H × S × D: "
+    "head h of b begins at (b * H + h) * S * D."
+)
 _NOT_DIVIDED = "O is Σ exp(score - max) · V as it is. It has to be divided by Σ exp(score - max)."
 _NO_MAXIMUM = (
     "The largest score of the row is not subtracted: exp(score) overflows above 88.72, and below -104 all terms are "
@@ -347,10 +354,13 @@ _NO_MAXIMUM = (
 _OVER_QUERIES = "The softmax is taken over the queries of each key. It goes over the keys of each query."
 _EXCHANGED = "Q and K have changed places: row i of O belongs to query i, and the softmax goes over keys."
 _TAIL = (
-    "The first {whole} of {length} keys alone count: the last tile, which is not full, is left out. Round the number of "
-    "tiles up."
+    "The first {whole} of {length} keys alone count: the last tile, which is not full, is left out. Round the number "
+    "of tiles up."
 )
-_PADDED = "What lies behind the last key counts as keys with a score of 0, whose exponential is not 0. Let these scores be -∞."
+_PADDED = (
+    "What lies behind the last key counts as keys with a score of 0, whose exponential is not 0. Let their scores be "
+    "-∞."
+)
 _OUTPUTS_NOT_SCALED = (
     "When a tile brings a larger maximum, the sum of exponentials is scaled, and the sum of their products with V is "
     "not. Multiply it by exp(old maximum - new maximum) as well."
@@ -360,14 +370,17 @@ _SUM_NOT_SCALED = (
     "maximum), as that of their products with V."
 )
 _NEITHER_SCALED = (
-    "When a tile brings a larger maximum, what was summed before is not scaled. Multiply both sums by exp(old maximum - "
-    "new maximum)."
+    "When a tile brings a larger maximum, what was summed before is not scaled. Multiply both sums by exp(old maximum "
+    "- new maximum)."
 )
 _OWN_MAXIMUM = (
     "From the scores of each tile the maximum of that tile is subtracted, and the sums of tiles are added as they are. "
     "They have to be made of one and the same maximum: multiply them by exp(their maximum - the common one)."
 )
-_LAST_TILE = "O is made of the last tile of keys alone: the sums have to go on from tile to tile, and begin with 0 only once."
+_LAST_TILE = (
+    "O is made of the last tile of keys alone: "
+    "sums have to go on from tile to tile, and begin with 0 only once."
+)
 
 
 class _Rows(NamedTuple):
@@ -383,9 +396,10 @@ class _Rows(NamedTuple):
     def of(cls, inputs: Mapping[str, Array], problem: Problem, head: int, rows: slice) -> _Rows:
         """Of whole inputs."""
         length, size = int(problem["S"]), int(problem["D"])
-        queries, keys, values = (inputs[name].reshape(-1, length, size)[head] for name in "QKV")
-        place = np.arange(length)[rows]
-        return cls(*(array.astype(np.float64) for array in (queries[rows], keys, values)), place, problem)
+        queries, keys, values = (
+            inputs[name].reshape(-1, length, size)[head].astype(np.float64) for name in "QKV"
+        )
+        return cls(queries[rows], keys, values, np.arange(length)[rows], problem)
 
     @property
     def counts(self) -> NDArray[np.bool_]:
