@@ -165,18 +165,30 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
         right, bound = (
             found["O"].reshape(o.shape) for found in (reference(inputs, problem), magnitude(inputs, problem))
         )
-        if _near(o, right, bound):
-            return None
         heads = _Heads.of(inputs, problem)
-        found = {text for text, gives in _formulas(heads) if _near(o, gives, bound)}
-    return found.pop() if len(found) == 1 else None
+        formulas = list(_formulas(heads))
+        for loose in (0.0 * bound, bound):  # in exact cases, each element is known better than its bound says
+            if _near(o, right, loose):
+                return None
+            found = {text for text, gives in formulas if _near(o, gives, loose)}
+            if found:
+                return found.pop() if len(found) == 1 else None
+        return _SCORES_IN_HALF if _scores_in_half(heads, np.abs(o - right), bound) else None
 
 
 def _near(o: Exact, gives: Exact, bound: Exact) -> bool:
     """Whether a formula gives these outputs; where it gives none, anything will do."""
-    allowed = ROOM * HALF * (np.nan_to_num(bound) + np.abs(gives))
+    allowed = 2 * TINY + ROOM * HALF * (np.nan_to_num(bound) + np.abs(gives))
     unknown = ~np.isfinite(gives)
     return bool((unknown | (np.abs(o - gives) <= allowed)).all()) and not unknown.all()
+
+
+def _scores_in_half(heads: _Heads, errors: Exact, bound: Exact) -> bool:
+    """Whether outputs are off by what sums of scores may be off by in half precision, and not by less."""
+    products = np.abs(heads.queries) @ np.abs(heads.keys).swapaxes(1, 2)
+    exponents = _of_scores(heads.scores) * 2 * HALF * heads.scale * np.where(heads.counts, products, 0.0)
+    shares = exponents @ np.abs(heads.values) + exponents.sum(axis=2, keepdims=True) * np.abs(heads.outputs)
+    return bool((errors <= shares + HALF * bound).all() and (errors > 2 * ROOM * HALF * bound).any())
 
 
 class _Heads(NamedTuple):
@@ -350,6 +362,10 @@ _NOT_DIVIDED = "O is Σ exp(score - max) · V as it is. It has to be divided by 
 _NO_MAXIMUM = (
     "The largest score of the row is not subtracted: exp(score) overflows above 88.72, and below -104 all terms are "
     "zero."
+)
+_SCORES_IN_HALF = (
+    "It is off by more than rounding explains in single precision, and by no more than in half: exponentials make of a "
+    "rounded score a wrong weight. Let the sum of a score's products be a float, and the score as well."
 )
 _OVER_QUERIES = "The softmax is taken over the queries of each key. It goes over the keys of each query."
 _EXCHANGED = "Q and K have changed places: row i of O belongs to query i, and the softmax goes over keys."
