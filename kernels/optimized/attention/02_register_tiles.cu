@@ -6,11 +6,10 @@
 // each row of V that it reads serves four queries. Terms of the softmax pass from thread to thread within a
 // row, by way of shared memory.
 //
-// What it should buy: shared memory is read a tenth as often. A block has 64 queries, so that half as much
-// comes from global memory.
+// What it should buy: a quarter of the wavefronts of shared memory, P / 93 of them for the P products of
+// scores where rung 01 has P / 26. A block has 64 queries, so that half as much comes from global memory.
 //
-// What it costs: registers, some 170 a thread, and with them half of the threads that a multiprocessor could
-// hold.
+// What it costs: 168 registers a thread. A multiprocessor holds a fifth of the threads that it could.
 //
 // /// launch
 // [[launch]]
