@@ -185,7 +185,10 @@ def _near(o: Exact, gives: Exact, bound: Exact) -> bool:
 
 
 def _scores_in_half(heads: _Heads, errors: Exact, bound: Exact) -> bool:
-    """Whether outputs are off by what sums of scores may be off by in half precision, and not by less."""
+    """Whether outputs are off by what sums of scores may be off by in half precision, and not by less. In exact cases
+    what rounds matters nothing: the next scores are too far away."""
+    if (heads.queries % 1 == 0).all():
+        return False
     products = np.abs(heads.queries) @ np.abs(heads.keys).swapaxes(1, 2)
     exponents = _of_scores(heads.scores) * 4 * HALF * heads.scale * np.where(heads.counts, products, 0.0)
     shares = exponents @ np.abs(heads.values) + exponents.sum(axis=2, keepdims=True) * np.abs(heads.outputs)
