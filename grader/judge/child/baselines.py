@@ -20,6 +20,7 @@ TITLES = {
     "torch.layer_norm_backward": "PyTorch (native_layer_norm_backward)",
     "torch.mv": "PyTorch (mv, which calls cuBLAS)",
     "torch.rms_norm": "PyTorch (x + residual, rms_norm)",
+    "torch.scaled_dot_product_attention": "PyTorch (scaled_dot_product_attention, flash back end)",
     "torch.softmax": "PyTorch (softmax(1))",
     "torch.sums": "PyTorch (sum(1) and sum(0))",
 }
@@ -97,6 +98,15 @@ def _torch_mv(cupy: Any, matrix: Any, x: Any, y: Any) -> None:
     torch.mv(matrix, x, out=y)
 
 
+def _torch_attention(cupy: Any, q: Any, k: Any, v: Any, o: Any, scale: float, causal: int) -> None:
+    """FlashAttention-2, which PyTorch has on every GPU from sm_80 on. The output is a new array."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention
+
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        scaled_dot_product_attention(q, k, v, is_causal=bool(causal), scale=scale)
+
+
 _FP16, _FP32 = 2, 0
 """cudaDataType_t of halves and of floats."""
 
@@ -141,11 +151,17 @@ _ROUTINES: dict[str, Callable[..., None]] = {
     "torch.layer_norm_backward": _torch_layer_norm_backward,
     "torch.mv": _torch_mv,
     "torch.rms_norm": _torch_rms_norm,
+    "torch.scaled_dot_product_attention": _torch_attention,
     "torch.softmax": _torch_softmax,
     "torch.sums": _torch_sums,
 }
 
-_SIZES = {"torch.conv2d": ("stride", "pad"), "torch.layer_norm": ("eps",), "torch.rms_norm": ("eps",)}
+_SIZES = {
+    "torch.conv2d": ("stride", "pad"),
+    "torch.layer_norm": ("eps",),
+    "torch.rms_norm": ("eps",),
+    "torch.scaled_dot_product_attention": ("scale", "causal"),
+}
 """Sizes and floats that a routine is told, where the arrays' shapes do not tell them."""
 
 
