@@ -89,9 +89,7 @@ class WithBackEnds(Executor):
                 scores = q[first : first + 1024].double() @ k.double().T * scale
                 if causal:
                     place = torch.arange(len(q), device=q.device)
-                    scores.masked_fill_(
-                        place[None] > place[first : first + 1024, None], float("-inf")
-                    )
+                    scores.masked_fill_(place[None] > place[first : first + 1024, None], float("-inf"))
                 right = torch.softmax(scores, 1) @ v.double()
                 worst = max(worst, float((o[first : first + 1024] - right).abs().max()))
         return worst
@@ -125,9 +123,7 @@ def main() -> None:
             for name, nbytes in {**arrays, **scratch(planned.values()), "flush": FLUSH_BYTES}.items():
                 executor.allocate(Allocate(name, nbytes))
             executor.prepare_peers(shape, scale, causal)
-            actions: dict[str, Run | Library] = {
-                name: Library(name, {}, problem) for name in executor.peers
-            }
+            actions: dict[str, Run | Library] = {name: Library(name, {}, problem) for name in executor.peers}
             actions |= {name: Run(name, item.launches) for name, item in planned.items()}
             times: dict[str, list[float]] = {name: [] for name in actions}
             for number in range(WARM_UP + chosen.rounds):

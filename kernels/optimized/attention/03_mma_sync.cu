@@ -72,7 +72,7 @@ template <int LENGTH, int D>
 __device__ void copy_tile(half* tile, const half* matrix, int first, int S)
 {
     constexpr int CHUNKS = D / CHUNK;  // of a row
-    #pragma unroll
+    #pragma unroll 2  // more at a time would take registers that sums need
     for (int i = 0; i < LENGTH * CHUNKS / THREADS; ++i) {
         const int row = (threadIdx.x + i * THREADS) / CHUNKS;
         const int chunk = (threadIdx.x + i * THREADS) % CHUNKS;

@@ -189,7 +189,7 @@ attention(const half* __restrict__ Q, const half* __restrict__ K, const half* __
         }
 
         float scores[WM / M][BN / N][ROWS][PAIR] = {};
-        #pragma unroll
+        #pragma unroll 2  // all steps at a time would take one register more than there are
         for (int d = 0; d < D; d += DEPTH) {
             unsigned q[WM / M][4];
             #pragma unroll
