@@ -72,7 +72,7 @@ template <int LENGTH, int D>
 __device__ void copy_tile(half* tile, const half* matrix, int first, int S)
 {
     constexpr int CHUNKS = D / CHUNK;  // of a row
-    #pragma unroll 2  // more at a time would take registers that sums need
+    #pragma unroll 8  // 16 bytes each: more at a time would take registers that sums need
     for (int i = 0; i < LENGTH * CHUNKS / THREADS; ++i) {
         const int row = (threadIdx.x + i * THREADS) / CHUNKS;
         const int chunk = (threadIdx.x + i * THREADS) % CHUNKS;
@@ -184,7 +184,7 @@ attention(const half* __restrict__ Q, const half* __restrict__ K, const half* __
         __syncthreads();  // all tiles are complete
 
         float scores[WM / M][BN / N][ROWS][PAIR] = {};
-        #pragma unroll
+        #pragma unroll 2  // all steps at a time would take more registers than there are
         for (int d = 0; d < D; d += DEPTH) {
             unsigned q[WM / M][4];
             #pragma unroll
