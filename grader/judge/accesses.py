@@ -162,19 +162,27 @@ def small_problem(topic: KernelTopic, kernel: Kernel, limits: Limits) -> dict[st
         enough = sum(blocks >= least for least in (FEW, ENOUGH))
         return idle, not goes_round, -enough, nbytes, sum(problem.values())
 
-    return min(_candidates(topic.sizes_count, growing), key=rank)
+    return min(_candidates(_cut(kernel, topic.sizes_count, growing), growing), key=rank)
+
+
+def _cut(kernel: Kernel, counted: Problem, growing: Collection[str]) -> Problem:
+    """The counted sizes, with a share of those on which no grid depends, if there is a kernel for that."""
+    cut = {
+        name: max(value // FIXED_SHARE, min(value, FIXED_SHARE))
+        for name, value in counted.items()
+        if isinstance(value, int) and name not in growing
+    }
+    return {**counted, **cut} if _launches(kernel, {**counted, **cut}) else counted
 
 
 def _candidates(counted: Problem, growing: Collection[str]) -> Iterator[dict[str, Number]]:
-    """The counted sizes, with those on which grids depend halved again and again, down to their square root."""
-    choices: list[list[Number]] = []
-    for name, value in counted.items():
-        if isinstance(value, float):
-            choices.append([value])
-        elif name in growing:
-            choices.append([value >> times for times in range(value.bit_length() // 2 + 1)])
-        else:
-            choices.append([max(value // FIXED_SHARE, min(value, FIXED_SHARE))])
+    """Sizes, with those on which grids depend halved again and again, down to their square root."""
+    choices = [
+        [value >> times for times in range(value.bit_length() // 2 + 1)]
+        if isinstance(value, int) and name in growing
+        else [value]
+        for name, value in counted.items()
+    ]
     for values in itertools.product(*choices):
         yield dict(zip(counted, values, strict=True))
 
