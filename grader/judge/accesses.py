@@ -166,13 +166,22 @@ def small_problem(topic: KernelTopic, kernel: Kernel, limits: Limits) -> dict[st
 
 
 def _cut(kernel: Kernel, counted: Problem, growing: Collection[str]) -> Problem:
-    """The counted sizes, with a share of those on which no grid depends, if there is a kernel for that."""
+    """The counted sizes, with a share of those on which no grid depends, if there is a kernel for that; and more of the
+    others where a single block would do all."""
     cut = {
         name: max(value // FIXED_SHARE, min(value, FIXED_SHARE))
         for name, value in counted.items()
         if isinstance(value, int) and name not in growing
     }
-    return {**counted, **cut} if _launches(kernel, {**counted, **cut}) else counted
+    problem = {**counted, **cut} if _launches(kernel, {**counted, **cut}) else dict(counted)
+    while growing and _most_blocks(kernel, problem) < FEW:
+        problem |= {name: 2 * problem[name] for name in growing}
+    return problem
+
+
+def _most_blocks(kernel: Kernel, problem: Problem) -> int:
+    """Of the largest grid."""
+    return max(map(product, _grids(_launches(kernel, problem))), default=FEW)
 
 
 def _candidates(counted: Problem, growing: Collection[str]) -> Iterator[dict[str, Number]]:
