@@ -123,7 +123,17 @@ def test_a_rounds_answer_gives_the_share_of_the_bound_or_the_library(topic):
 @pytest.mark.soak(area="interview")
 @pytest.mark.parametrize(
     "topic",
-    [*TOPICS, "transpose", "softmax", "layernorm", "layernorm_backward", "rmsnorm", "gemv", "gemv_int4"],
+    [
+        *TOPICS,
+        "transpose",
+        "softmax",
+        "layernorm",
+        "layernorm_backward",
+        "rmsnorm",
+        "gemv",
+        "gemv_int4",
+        "attention",
+    ],
 )
 def test_no_ratio_has_the_same_answer_twice_in_a_row(topic):
     asked = [
@@ -353,6 +363,98 @@ def test_the_ratios_of_gemv_int4_are_explained_by_what_is_counted():
         found = re.search(quoted[item.rung], re.sub(r"\s+", " ", item.ratio.explain).strip())
         value = item.ratio.value.evaluate(counted("gemv_int4", item.rung))
         assert value == pytest.approx(float(found[1]), rel=0.02), item.rung
+
+
+def attention_ms(name, mask="full"):
+    """The time at 128 heads, 4096 tokens and D = 128 beside PyTorch's back ends on an H200."""
+    file = content_root() / "measurements" / "h200" / "attention_shapes.txt"
+    (found,) = re.findall(
+        rf"^4x32x4096x128 +{mask} +{name}(?:\.cu)? +([\d.]+) µs", file.read_text("utf-8"), re.MULTILINE
+    )
+    return float(found) / 1e3
+
+
+def test_the_interview_on_attention_quotes_what_was_measured():
+    answers = {item.rung: item.answer for item in rounds.read_interview(load_topic("attention")).rounds}
+    operations = 4 * 128 * 4096**2 * 128
+    last = answers["05_causal"]
+    quoted = [
+        (answers["03_mma_sync"], r"take ([\d.]+) ms on an H200", attention_ms("03_mma_sync")),
+        (answers["03_mma_sync"], r"H200, (\d+) TFLOP/s", operations / attention_ms("03_mma_sync") / 1e9),
+        (
+            answers["03_mma_sync"],
+            r"That is (\d+) % of what",
+            1e5 * operations / attention_ms("03_mma_sync") / H200.mma_flop,
+        ),
+        (answers["04_cp_async"], r"full call takes ([\d.]+) ms in", attention_ms("04_cp_async")),
+        (answers["04_cp_async"], r"in place of ([\d.]+), and", attention_ms("03_mma_sync")),
+        (answers["04_cp_async"], r"flash back end ([\d.]+)\. Counted", attention_ms("flash")),
+        (answers["04_cp_async"], r"causal call takes ([\d.]+) ms", attention_ms("04_cp_async", "causal")),
+        (last, r"causal call takes ([\d.]+) ms", attention_ms("05_causal", "causal")),
+        (last, r"in place of ([\d.]+), and a full", attention_ms("04_cp_async", "causal")),
+        (last, r"and a full one ([\d.]+),", attention_ms("05_causal")),
+        (last, r"end takes ([\d.]+) and", attention_ms("flash", "causal")),
+        (last, r"end takes [\d.]+ and ([\d.]+) ms", attention_ms("flash")),
+        (last, r"cuDNN ([\d.]+) and", attention_ms("cuDNN", "causal")),
+        (last, r"cuDNN [\d.]+ and ([\d.]+)\.", attention_ms("cuDNN")),
+        (last, r"full call is (\d+) TFLOP/s", operations / attention_ms("05_causal") / 1e9),
+        (last, r"(\d+) % of what", 1e5 * operations / attention_ms("05_causal") / H200.mma_flop),
+        (last, r"and (\d+) % of the 989", 1e5 * operations / attention_ms("05_causal") / H200.peak_tensor),
+        (last, r"cuDNN's (\d+) TFLOP/s", operations / attention_ms("cuDNN") / 1e9),
+    ]
+    for text, pattern, computed in quoted:
+        (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
+        assert float(found) == pytest.approx(computed, rel=0.015), pattern
+
+
+def test_the_interview_on_attention_quotes_what_follows_from_the_boards_figures():
+    interview = rounds.read_interview(load_topic("attention"))
+    answers = {item.rung: item.answer for item in interview.rounds}
+    operations, scores = 4 * 128 * 4096**2 * 128, 128 * 4096**2
+    wavefront = 1 / counted("attention", "01_online")["shared_load_wavefronts"]
+    products = 2 * 2 * 256**2 * 128  # both products at the count size
+    quoted = [
+        (interview.answer, r"An H200 does (\d+) operations", H200.peak_tensor / H200.peak_dram),
+        (interview.answer, r"operations take ([\d.]+) ms", 1e3 * operations / H200.peak_tensor),
+        (interview.answer, r"and (\d+) MB take", 4 * 2 * 128 * 4096 * 128 / 1e6),
+        (interview.answer, r"MB take ([\d.]+) ms", 1e3 * 4 * 2 * 128 * 4096 * 128 / H200.dram_copy),
+        (interview.answer, r"2³¹ of them, ([\d.]+) GB", 4 * scores / 1e9),
+        (interview.answer, r"GB, or ([\d.]+) ms", 1e3 * 4 * 4 * scores / H200.dram_copy),
+        (answers["01_online"], r"some (\d+) multiply-adds", products * wavefront),
+        (answers["01_online"], r"no more than (\d+) %", 100 * products * wavefront / 128),
+        (answers["02_register_tiles"], r"at least (\d+) ms", 1e3 * operations / H200.peak_flop),
+        (
+            answers["02_register_tiles"],
+            r"holds (\d+) % of its",
+            100 * counted("attention", "02_register_tiles")["occupancy"],
+        ),
+        (answers["04_cp_async"], r"4096, (\d+) of 2048 tiles", sum(2 * block for block in range(1, 33))),
+    ]
+    for text, pattern, computed in quoted:
+        (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
+        assert float(found) == pytest.approx(computed, rel=0.03), pattern
+
+
+@pytest.mark.soak(area="interview")
+def test_the_ratios_of_attention_are_explained_by_what_is_counted():
+    quoted = {
+        "00_naive": r"32 more: (\d+)\.$",
+        "01_online": r"are a sector: (\d+)\.",
+        "02_register_tiles": r"four queries: (\d+)\.",
+        "03_mma_sync": r"320 wavefronts: (\d+)\.",
+        "04_cp_async": r"fewer instructions: ([\d.]+) %",
+        "05_causal": r"all four: (\d+) %",
+    }
+    before = {"03_mma_sync": r"Before it was (\d+)\.", "04_cp_async": r"Before it was ([\d.]+) %"}
+    items = rounds.read_interview(load_topic("attention")).rounds
+    for item, earlier in zip(items, (None, *items), strict=False):
+        text = re.sub(r"\s+", " ", item.ratio.explain).strip()
+        found = [(item.rung, quoted[item.rung])]
+        if item.rung in before and earlier is not None:
+            found.append((earlier.rung, before[item.rung]))
+        for rung, pattern in found:
+            value = item.ratio.value.evaluate(counted("attention", rung))
+            assert value == pytest.approx(float(re.search(pattern, text)[1]), rel=0.02), (rung, pattern)
 
 
 @pytest.mark.parametrize("topic", TOPICS)
