@@ -67,10 +67,10 @@ def intensity_of_tile(T: int, bits: int) -> float:
     return 4 * T / (2 * bits / 8)
 
 
-def output_after_tile(old: int, l: int, o: int, new: int, v: int) -> dict[str, float]:  # noqa: E741
+def output_after_tile(old: int, total: int, o: int, new: int, v: int) -> dict[str, float]:
     """Both sums, scaled to the larger maximum, with one more term (Milakov and Gimelshein, 2018)."""
     top = max(old, new)
-    numerator, denominator = (o * old + v * new) / top, (l * old + new) / top
+    numerator, denominator = (o * old + v * new) / top, (total * old + new) / top
     return {
         "answer": numerator / denominator,
         "top": top,
