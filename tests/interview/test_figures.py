@@ -407,6 +407,7 @@ def test_the_interview_on_attention_quotes_what_was_measured():
         assert float(found) == pytest.approx(computed, rel=0.015), pattern
 
 
+@pytest.mark.soak(area="interview")
 def test_the_interview_on_attention_quotes_what_follows_from_the_boards_figures():
     interview = rounds.read_interview(load_topic("attention"))
     answers = {item.rung: item.answer for item in interview.rounds}

@@ -73,6 +73,7 @@ def anew(*_: object) -> Program:
     raise CompiledAnew
 
 
+@pytest.mark.verify
 def test_a_program_is_compiled_anew_when_what_it_reads_changes_and_not_else(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -171,6 +171,7 @@ def test_a_call_that_is_not_emulated_is_refused_by_name_and_line(
     assert capfd.readouterr().out == "before\n"
 
 
+@pytest.mark.verify
 def test_each_translation_unit_has_kernels_and_variables_of_its_own(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

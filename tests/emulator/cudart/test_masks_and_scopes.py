@@ -26,6 +26,7 @@ def lines_of(program: Path) -> dict[str, int]:
     return {bug[1]: line for bug, line in found if bug}
 
 
+@pytest.mark.verify
 def test_masks_scopes_and_flags() -> None:
     path = FOLDER / "masks_and_scopes.cu"
     lines = lines_of(path)

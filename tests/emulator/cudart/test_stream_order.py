@@ -26,6 +26,7 @@ def marked(word: str) -> dict[str, str]:
     return {found[1]: f"{PROGRAM.name}:{line}" for found, line in ends if found}
 
 
+@pytest.mark.verify
 def test_what_nothing_orders_is_found_with_both_lines(program: CompiledProgram) -> None:
     firsts, seconds = marked("FIRST"), marked("BUG")
     assert len(seconds) == 19
