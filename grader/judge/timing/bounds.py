@@ -52,9 +52,10 @@ def _traffic(topic: Topic, problem: Problem, device: DeviceSpec) -> float:
 
 
 def _flop_rate(topic: Topic, device: DeviceSpec) -> tuple[str, float | None]:
-    """What computes with the topic's inputs, and how many floating-point operations a second a device makes there; None
-    where that is not known. FP32 products can be put together on Tensor Cores, too, which is not counted here."""
-    types = {str(item.dtype) for item in topic.signature.inputs}
+    """What computes with the topic's inputs, integers aside, and how many floating-point operations a second a device
+    makes there; None where that is not known. FP32 products can be put together on Tensor Cores, too, which is not
+    counted here."""
+    types = {str(item.dtype) for item in topic.signature.inputs if item.dtype.kind not in "iu"}
     if types == {"float32"}:
         return "FP32 units", 2.0 * device.capability.fma_lanes * device.sms * device.clock_hz
     return "Tensor Cores", device.peak_tensor if types in ({"float16"}, {"bfloat16"}) else None

@@ -188,6 +188,14 @@ def test_the_bound_is_the_slower_of_arithmetic_and_memory() -> None:
     assert (copied.by, copied.source, copied.time_s) == ("copy", "measured", 1.0)
 
 
+def test_packed_integers_beside_halves_leave_the_bound_of_halves() -> None:
+    packed, square = topics.load("gemv_int4"), {"N": 16384, "K": 16384}
+    floor = bound(packed, square, H200)
+    assert floor is not None
+    assert floor.by == "memory"
+    assert floor.time_s == pytest.approx(packed.reference.min_bytes(square) / H200.dram_read, rel=0.01)
+
+
 def test_without_arithmetic_memory_alone_is_the_bound() -> None:
     histogram = topics.load("histogram")
     floor = bound(histogram, {"N": 2**28}, H200)
