@@ -14,8 +14,7 @@ from grader.emulator.machine.records import by_line
 from grader.judge.child.protocol import Hello, Record
 from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
-from grader.judge.correctness import cases as cases_of
-from grader.judge.correctness.cases import Case
+from grader.judge.correctness.cases import Case, unlike
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.explaining import NOTHING
 from grader.judge.correctness.verdict import (
@@ -150,9 +149,7 @@ def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Cas
     try:
         _run(current, runner, cases)
     except Refused as refused:
-        said = (
-            cases_of.unlike(runner.topic, current.last) if current.last and refused.verdict == "fail" else ""
-        )
+        said = unlike(runner.topic, current.last) if current.last and refused.verdict == "fail" else ""
         raise refused.saying(f"{refused.reason}{said}") from None
 
 
