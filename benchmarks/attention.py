@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from rows import scratch
+from rows import FLUSH_BYTES, scratch
 
 from grader import cuda
 from grader.judge.child import baselines
@@ -29,10 +29,9 @@ from grader.judge.timing.statistics import median
 from grader.workbook import topics
 from grader.workbook.topic import KernelTopic
 
-SHAPES = ("4x32x4096x128", "1x32x16384x128", "4x32x4096x64")
+SHAPES = ((4, 32, 4096, 128), (1, 32, 16384, 128), (4, 32, 4096, 64))
 WARM_UP = 3
 REST_S = 0.05  # before each timing: a GPU that computes all the time lowers its clock
-FLUSH_BYTES = 1 << 30
 FLASH = "flash"
 BACK_ENDS = {FLASH: "FLASH_ATTENTION", "cuDNN": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION"}
 MOST = 2.0**-9  # that an output may be off
@@ -95,11 +94,19 @@ class WithBackEnds(Executor):
         return worst
 
 
+def shape_of(text: str) -> tuple[int, ...]:
+    """A shape, such as 4x32x4096x128. Raises ArgumentTypeError."""
+    sizes = [int(size) if size.isdecimal() else 0 for size in text.split("x")]
+    if len(sizes) != 4 or 0 in sizes or sizes[-1] not in (64, 128):
+        raise argparse.ArgumentTypeError(f"{text}: four sizes, the last one 64 or 128, such as 4x32x4096x128")
+    return tuple(sizes)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("files", metavar="FILE", type=Path, nargs="*")
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--shape", nargs="+", default=SHAPES)
+    parser.add_argument("--shape", metavar="BxHxSxD", type=shape_of, nargs="+", default=SHAPES)
     chosen = parser.parse_args()
     topic = topics.load("attention")
     assert isinstance(topic, KernelTopic)
@@ -111,9 +118,9 @@ def main() -> None:
     for name, kernel in kernels.items():
         executor.load(Load(name, kernel.build.image("pycuda"), kernel.file.extended))
     print(f"{device.name}, {chosen.rounds} rounds; rates in % of PyTorch's flash back end")
-    for text in chosen.shape:
-        shape = tuple(map(int, text.split("x")))
+    for shape in chosen.shape:
         b, h, s, d = shape
+        text = "x".join(map(str, shape))
         for causal in (False, True):
             scale = d**-0.5
             problem = {"B": b, "H": h, "S": s, "D": d, "scale": scale, "causal": int(causal)}
