@@ -37,8 +37,8 @@ def make_inputs(
     "exact": integers from -LARGEST to LARGEST, none of them 0. Columns come in pairs, anywhere in the row, whose
     elements of x are the same and whose weights add up to -1, 0 or 1. So a row's sum is small, and mostly a number that
     halves hold, while that of a part of the row is large. In single precision sums are exact up to K = 17,457 in any
-    order; in half precision those of three products may not be. As no product is zero, each dropped or doubled one
-    shows.
+    order, and in longer rows wherever terms are not sorted by their signs; in half precision those of three products
+    may not be. As no product is zero, each dropped or doubled one shows.
     "real": normally distributed, one in 16 a zero, one in 64 ten times larger.
     """
     shape = problem["N"], problem["K"]
