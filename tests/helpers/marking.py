@@ -1,13 +1,12 @@
-"""Many files marked one after the other, as those of a class are: by one emulator, and each topic's cases are computed
-once."""
+"""Many files marked one after the other, as those of a class are: by one emulator, and each topic's public cases are
+computed once."""
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.judge.correctness.cases import PUBLIC_SEED, Case, CaseStore, public, secret
+from grader.judge.correctness.cases import PUBLIC_SEED, CaseStore
 from grader.judge.grade import cases_of, refused
 from grader.judge.graded import graded
 from grader.judge.runners.pool import DevicePool
@@ -21,7 +20,6 @@ class Marking:
 
     def __init__(self, pool: DevicePool) -> None:
         self._pool = pool
-        self._seed = secrets.randbelow(2**31)
         self._stores: dict[Path, CaseStore] = {}
 
     def __call__(
@@ -32,13 +30,8 @@ class Marking:
         except WarpladderError as error:
             return refused(topic, str(file), "error", str(error))
         store = self._stores.setdefault(topic.folder, CaseStore(topic))
-        tried = self._cases(topic, seed, problem_overrides)
+        tried = cases_of(topic, seed, problem_overrides)
         try:
             return graded(self._pool, topic, parsed, file, tried, not problem_overrides, store=store)
         finally:
-            store.keep({PUBLIC_SEED, self._seed})
-
-    def _cases(self, topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:
-        if seed is None and not overrides:
-            return (*public(topic), *secret(topic, self._seed))
-        return cases_of(topic, seed, overrides)
+            store.keep({PUBLIC_SEED})
