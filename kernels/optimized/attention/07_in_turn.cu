@@ -4,13 +4,12 @@
 //     warpgroup 1   exponentials │ Q·K 1, P·V 0            │ exponentials 1 │ Q·K 2, P·V 1
 //                   the products of one are made while the other has none ─┘
 //
-// Within a warpgroup the next scores are begun before the last weights are multiplied, and both products go on while the
-// thread does something else: it waits for the scores alone, and weighs them while P·V is still in flight. And the two
-// warpgroups take turns to begin, by named barriers: who comes first would otherwise come first again, and then both
-// compute exponentials at the same time.
+// Within a warpgroup the next scores are begun before the last weights are multiplied. It waits for the scores alone,
+// and weighs them while P·V is still in flight. And the two warpgroups take turns to begin, by named barriers. Without
+// them both would come to compute exponentials at the same time.
 //
-// A third warpgroup only brings tiles, K and V through one ring in the order in which they are multiplied. Each tile has
-// an mbarrier that says it has come, and one that says both consumers have multiplied it. Nobody waits for the whole
+// A third warpgroup only brings tiles, K and V through one ring in the order in which they are multiplied. Each has an
+// mbarrier that says it has come, and one that says both consumers have multiplied it. Nobody waits for the whole
 // block. setmaxnreg gives the producer's registers to the consumers, who hold scores, weights and outputs at once.
 //
 // What it should buy: exponentials take half as long as the products, and wgmma need not wait for them. On an H200 2.13

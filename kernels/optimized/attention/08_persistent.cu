@@ -1,9 +1,9 @@
 // Who computes what when. Until now neighbouring blocks had different heads, 132 at a time: 264 MB of K and V for an L2
 // cache of 50. Here heads come in sections of as many as have 16 MiB of K and V, and the next section begins when all
-// queries of this one have. At 4096 keys that is 8 heads, and 0.7 GB come from DRAM in place of 8.7.
+// queries of this one have. At 4096 keys these are 8 heads, and 0.7 GB come from DRAM in place of 8.7.
 //
-// And there is a block for each multiprocessor, and no more. It takes one task after another: 128 queries of a head. The
-// producer is ahead, and brings the next queries and keys while the consumers finish.
+// And there is a block for each multiprocessor, and no more. It takes one task after another: 128 queries of a head.
+// The producer is ahead, and brings the next queries and keys while the consumers finish.
 //
 // With a causal mask tasks differ: the last queries see all keys, the first ones a tile. A section is dealt like cards,
 // the longest tasks first, from the first block to the last and back again:
@@ -12,12 +12,12 @@
 //     round 0     8    8    7    7    ┐      tiles of keys: who has got a longer task gets a shorter one next
 //     round 1     5    5    6    6    ┘      13   13   13   13
 //
-// What it should buy: on an H200 a full call of 128 heads, 4096 keys and D = 128 takes 1.65 ms in place of 2.13, a causal
-// one 0.97 in place of 1.18. Nearly all of it is the order: blocks of one task each, in the same order, take as long. With
-// D = 64, where tasks are half as long, staying adds 4 % to full calls and 6 to causal ones.
+// What it should buy: on an H200 a full call of 128 heads, 4096 keys and D = 128 takes 1.65 ms in place of 2.13, a
+// causal one 0.97 in place of 1.18. Nearly all of it is the order: blocks of one task each, in the same order, take as
+// long. Where D is 64, and tasks are half as long, blocks that stay gain 4 % in full calls and 6 in causal ones.
 //
-// What limits it: the Tensor Cores are busy for 76 of 100 cycles, at 1.67 GHz in place of 1.98: a GPU that multiplies all
-// the time runs into its power limit.
+// What limits it: the Tensor Cores are busy in 76 of 100 cycles, at 1.67 GHz in place of 1.98: a GPU that multiplies
+// all the time runs into its power limit.
 //
 // /// launch
 // smallest_arch = "sm_90a"
@@ -83,7 +83,7 @@ constexpr int ROWS = 2;    // queries that a thread has something of: lane / 4 a
 constexpr int PAIR = 2;    // neighbours that it has of each, in columns 2 · (lane % 4) and the next
 constexpr int HALF = 2;    // bytes of a half
 
-constexpr long long CACHED = 16 << 20;  // bytes of K and V of the heads of a section: a third of the L2 cache of an H200
+constexpr long long CACHED = 16 << 20;  // bytes of K and V of a section's heads: a third of an H200's L2 cache
 static_assert(BM == BN, "the diagonal of a block of queries lies in one tile of keys");
 
 constexpr float LOG2_E = 1.44269504f;  // exp(x) = 2^(x · LOG2_E)
