@@ -11,6 +11,9 @@ MMA = 16 * 8 * 16  # multiply-adds of an mma.sync
 SUMS = 8  # rows and columns of which a lane of an mma.sync has two neighbours
 EXPONENTIALS = 16  # a clock of a multiprocessor (CUDA C++ Programming Guide, arithmetic instructions)
 REGISTERS, RESIDENT, SHARED_KIB = 65536, 2048, 228  # of a multiprocessor (CUDA C++ Programming Guide)
+SMS = 132  # multiprocessors of an H200
+GROUP, GROUP_QUERIES = 128, 64  # threads of a warpgroup, and rows that wgmma multiplies for it (PTX ISA)
+HOPPER, BLACKWELL = 4096, 8192  # operations a clock of a multiprocessor's Tensor Cores (Zadouri et al.)
 PARTS = {"a quarter": 4, "an eighth": 8, "a sixteenth": 16}
 
 
@@ -226,3 +229,121 @@ def share_of_merging(S: int, D: int, parts: int) -> dict[str, float]:
     """Bytes of parts, written and read, for every 1,000 of keys and values."""
     moved = 2 * FLOAT * parts * (D + 2)
     return {"answer": 1000 * moved / (2 * HALF * S * D), "moved": moved}
+
+
+def gain_of_overlap(flop: int, D: int) -> dict[str, float]:
+    """The sum of products and exponentials of a tile, over the longer of them (Shah et al., 2024)."""
+    products, exponentials = _clocks(flop, D)
+    return {
+        "answer": (products + exponentials) / max(products, exponentials),
+        "products": round(products),
+        "exponentials": round(exponentials),
+    }
+
+
+def busy_in_lockstep(product: int, softmax: int) -> dict[str, float]:
+    """Per cent of a step in which two warpgroups begin together; the Tensor Cores serve one at a time."""
+    first = max(2 * product, product + softmax) + product
+    end = max(first, 2 * product + softmax) + product
+    return {"answer": 100 * 4 * product / end, "end": end}
+
+
+def left_for_producer(BN: int, D: int, others: int) -> dict[str, int]:
+    """Registers of a thread, by what consumers hold (PTX ISA, setmaxnreg: multiples of 8)."""
+    scores, outputs = GROUP_QUERIES * BN // GROUP, GROUP_QUERIES * D // GROUP
+    weights = scores // 2
+    needed = scores + outputs + weights + others
+    given = 8 * ceil(needed / 8)
+    return {
+        "answer": REGISTERS // GROUP - 2 * given,
+        "scores": scores,
+        "outputs": outputs,
+        "weights": weights,
+        "needed": needed,
+        "given": given,
+    }
+
+
+def stages_that_fit(BM: int, BN: int, D: int) -> dict[str, int]:
+    """Tiles beside the queries, in what a block may have (CUDA C++ Programming Guide)."""
+    queries, tile = BM * D * HALF // 1024, BN * D * HALF // 1024
+    return {"answer": (SHARED_KIB - 1 - queries) // tile, "queries": queries, "tile": tile}
+
+
+def keys_in_use(heads: int, S: int, order: str) -> dict[str, float]:
+    """Bytes of K and V of the heads that as many blocks as multiprocessors have."""
+    used = min(heads, SMS if order == "different heads" else ceil(SMS / (S // 128)))
+    return {"answer": used * 2 * HALF * S * 128 / 1e6, "used": used}
+
+
+def time_of_misses(BM: int, heads: int, S: int, rate: int) -> dict[str, float]:
+    """Milliseconds of loading K and V of its head for each block."""
+    tasks = heads * S // BM
+    gigabytes = tasks * 2 * HALF * S * 128 / 1e9
+    return {"answer": gigabytes / rate, "gigabytes": gigabytes, "tasks": tasks}
+
+
+def used_by_rounds(heads: int, S: int, BM: int) -> dict[str, float]:
+    """Per cent of whole rounds that blocks fill (NVIDIA, wave quantization)."""
+    tasks = heads * S // BM
+    rounds = ceil(tasks / SMS)
+    return {"answer": 100 * tasks / (rounds * SMS), "tasks": tasks, "rounds": rounds}
+
+
+def share_of_bytes(S: int, D: int, BM: int) -> dict[str, float]:
+    """Per cent of reads of Q, K and V, where those of K and V are made once and not by every block."""
+    blocks = S // BM
+    return {"answer": 100 * 3 / (1 + 2 * blocks), "blocks": blocks}
+
+
+def heads_of_section(room: int, S: int, D: int) -> dict[str, float]:
+    """Heads whose K and V fit into a part of the L2 cache."""
+    mib = 2 * HALF * S * D / 2**20
+    return {"answer": max(1, int(room / mib)), "mib": mib}
+
+
+def longest_share(tasks: int, blocks: int, order: str) -> dict[str, object]:
+    """Tiles of the block that has most, of tasks that are dealt in one direction or to and fro."""
+    shares = [0] * blocks
+    for place in range(tasks):
+        turn, at = divmod(place, blocks)
+        back = turn % 2 == 1 and not order.startswith("always")
+        shares[blocks - 1 - at if back else at] += tasks - place
+    total = sum(shares)
+    return {
+        "answer": max(shares),
+        "shares": ", ".join(map(str, shares)),
+        "total": total,
+        "even": total / blocks,
+    }
+
+
+def rate_at_clock(busy: int, clock: float) -> dict[str, float]:
+    """10^12 operations a second of Tensor Cores that are busy for a part of the clocks."""
+    most = SMS * HOPPER * clock / 1e3
+    return {"answer": most * busy / 100, "most": most, "unlimited": SMS * HOPPER * 1.98 / 1e3 * busy / 100}
+
+
+def least_time(heads: int, S: int, D: int) -> dict[str, float]:
+    """Milliseconds of the longer of products and exponentials, at 1.6 GHz (Zadouri et al., 2026)."""
+    scores, clocks = heads * S**2, SMS * 1.6e6  # of all multiprocessors in a millisecond
+    products, exponentials = 4 * scores * D / HOPPER / clocks, scores / EXPONENTIALS / clocks
+    return {"answer": max(products, exponentials), "products": products, "exponentials": exponentials}
+
+
+def clocks_with_polynomials(D: int, share: int) -> dict[str, float]:
+    """Products of a tile, or the exponentials that polynomials leave (Zadouri et al., 2026)."""
+    products, exponentials = _clocks(BLACKWELL, D)
+    left = exponentials * (100 - share) / 100
+    return {"answer": round(max(products, left), 1), "products": round(products), "left": round(left, 1)}
+
+
+def tiles_of_pair(S: int, D: int, how: str) -> dict[str, object]:
+    """KiB of K and V of a block, of which one of a pair has half (PTX ISA, tcgen05.mma with cta_group::2)."""
+    every, alone = 2 * HALF * S * D // 1024, how.startswith("alone")
+    return {"answer": every if alone else every // 2, "all": every, "part": "all" if alone else "half"}
+
+
+def _clocks(flop: int, D: int) -> tuple[float, float]:
+    """Those of both products of a tile of 128 queries and 128 keys, and of its exponentials."""
+    return 4 * 128 * 128 * D / flop, 128 * 128 / EXPONENTIALS

@@ -4,6 +4,7 @@ import json
 import re
 from functools import cache
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 import pytest
@@ -365,11 +366,11 @@ def test_the_ratios_of_gemv_int4_are_explained_by_what_is_counted():
         assert value == pytest.approx(float(found[1]), rel=0.02), item.rung
 
 
-def attention_ms(name, mask="full"):
-    """The time at 128 heads, 4096 tokens and D = 128 beside PyTorch's back ends on an H200."""
+def attention_ms(name, mask="full", shape="4x32x4096x128"):
+    """The time of a shape, 128 heads of 4096 tokens and D = 128, beside PyTorch's back ends on an H200."""
     file = content_root() / "measurements" / "h200" / "attention_shapes.txt"
     (found,) = re.findall(
-        rf"^4x32x4096x128 +{mask} +{name}(?:\.cu)? +([\d.]+) µs", file.read_text("utf-8"), re.MULTILINE
+        rf"^{shape} +{mask} +{name}(?:\.cu)? +([\d.]+) µs", file.read_text("utf-8"), re.MULTILINE
     )
     return float(found) / 1e3
 
@@ -401,6 +402,39 @@ def test_the_interview_on_attention_quotes_what_was_measured():
         (last, r"(\d+) % of what", 1e5 * operations / attention_ms("05_causal") / H200.mma_flop),
         (last, r"and (\d+) % of the 989", 1e5 * operations / attention_ms("05_causal") / H200.peak_tensor),
         (last, r"cuDNN's (\d+) TFLOP/s", operations / attention_ms("cuDNN") / 1e9),
+        (answers["06_wgmma"], r"full call takes ([\d.]+) ms", attention_ms("06_wgmma")),
+        (answers["06_wgmma"], r"in place of ([\d.]+), 472", attention_ms("05_causal")),
+        (answers["06_wgmma"], r"(\d+) TFLOP/s", operations / attention_ms("06_wgmma") / 1e9),
+        (answers["06_wgmma"], r"causal one ([\d.]+) in", attention_ms("06_wgmma", "causal")),
+        (answers["06_wgmma"], r"in place of ([\d.]+)\. `wgmma`", attention_ms("05_causal", "causal")),
+        (answers["07_in_turn"], r"full call takes ([\d.]+) ms", attention_ms("07_in_turn")),
+        (answers["07_in_turn"], r"in place of ([\d.]+), and a causal", attention_ms("06_wgmma")),
+        (answers["07_in_turn"], r"causal one ([\d.]+)\. With", attention_ms("07_in_turn", "causal")),
+        (
+            answers["07_in_turn"],
+            r"full one takes ([\d.]+)",
+            attention_ms("07_in_turn", shape="1x32x16384x128"),
+        ),
+        (
+            answers["07_in_turn"],
+            r"in place of ([\d.]+)\. What",
+            attention_ms("06_wgmma", shape="1x32x16384x128"),
+        ),
+        (answers["07_in_turn"], r"have (\d+) MB of K and V", 128 * 4 * 4096 * 128 / 1e6),
+        (answers["07_in_turn"], r"which makes (\d+) rounds", ceil(4096 / H200.sms)),
+        (answers["07_in_turn"], r"only (\d+) of 132", 4096 % H200.sms),
+        (answers["07_in_turn"], r"have a block: (\d+) %", 100 * 4096 / 32 / H200.sms),
+        (answers["07_in_turn"], r"at a time, ([\d.]+) MB", 8 * 4 * 4096 * 128 / 1e6),
+        (answers["08_persistent"], r"full call takes ([\d.]+) ms", attention_ms("08_persistent")),
+        (answers["08_persistent"], r"ms, (\d+) TFLOP/s", operations / attention_ms("08_persistent") / 1e9),
+        (answers["08_persistent"], r"where cuDNN takes ([\d.]+)\.", attention_ms("cuDNN")),
+        (answers["08_persistent"], r"causal one takes ([\d.]+),", attention_ms("08_persistent", "causal")),
+        (answers["08_persistent"], r"and cuDNN ([\d.]+)\.", attention_ms("cuDNN", "causal")),
+        (
+            answers["08_persistent"],
+            r"work: (\d+) TFLOP/s",
+            operations / 2 / attention_ms("08_persistent", shape="4x32x4096x64") / 1e9,
+        ),
     ]
     for text, pattern, computed in quoted:
         (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
@@ -445,9 +479,14 @@ def test_the_ratios_of_attention_are_explained_by_what_is_counted():
         "03_mma_sync": r"320 wavefronts: (\d+)\.",
         "04_cp_async": r"fewer instructions: ([\d.]+) %",
         "05_causal": r"all four: (\d+) %",
+        "06_wgmma": r"the softmax: ([\d.]+)\. ",
     }
-    before = {"03_mma_sync": r"Before it was (\d+)\.", "04_cp_async": r"Before it was ([\d.]+) %"}
-    items = rounds.read_interview(load_topic("attention")).rounds
+    before = {
+        "03_mma_sync": r"Before it was (\d+)\.",
+        "04_cp_async": r"Before it was ([\d.]+) %",
+        "06_wgmma": r"Before it was ([\d.]+)\.$",
+    }
+    items = [item for item in rounds.read_interview(load_topic("attention")).rounds if item.ratio is not None]
     for item, earlier in zip(items, (None, *items), strict=False):
         text = re.sub(r"\s+", " ", item.ratio.explain).strip()
         found = [(item.rung, quoted[item.rung])]
