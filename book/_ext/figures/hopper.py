@@ -1,4 +1,7 @@
-"""Hopper: how a swizzle of 128 bytes exchanges pieces, and a ring of stages between a producer and two consumers."""
+"""Hopper: how a swizzle of 128 bytes exchanges pieces, and rings of stages between a producer and two consumers.
+
+The consumers of one ring multiply tiles of a matrix product, those of the other take turns with tiles of attention.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,18 @@ MARKED = {0: "blue", 3: "orange"}  # columns of pieces that are shown in colour
 
 PAIRS, TILES, STAGES, CONSUMERS = 6, 2, 3, 2  # pairs of tiles for each tile of C
 ISSUE, COPY, PRODUCT, WRITE = 1, 3, 2, 5  # made-up times
-COLOURS = ("blue", "green")  # of what belongs to the first tile of C, and to the second
+COLOURS = (
+    "blue",
+    "green",
+)  # of what belongs to the first tile of C, and to the second; of each consumer in turn
+
+KEY_TILES, KEY_STAGES = 4, 4  # tiles of keys of a task; stages of the ring of tiles of K and V
+BRING, MULTIPLY, SOFTMAX, RESCALE = (
+    2,
+    2,
+    3,
+    1,
+)  # made-up times: of a copy, a product, exponentials, mended sums
 
 
 def place(row: int, piece: int) -> int:
@@ -117,6 +131,112 @@ def pipeline() -> str:
         (left + 230, "blue", "first tile of C"),
         (left + 360, "green", "second tile of C"),
         (left + 500, "purple", "sums are written"),
+    ):
+        sheet.rect(x, y, 12, 12, colour)
+        sheet.text(x + 18, y + 11, name, "dim", size=12)
+    return sheet.render()
+
+
+@dataclass(frozen=True)
+class Spell:
+    """What somebody does from one time to another."""
+
+    start: int
+    stop: int
+    colour: str
+    text: str
+
+
+class Turns:
+    """Two consumers of attention's rung 07 over the tiles of a task, by the rules of its barriers."""
+
+    def __init__(self) -> None:
+        last = KEY_TILES - 1
+        self.ring = [f"K{last}"]
+        for tile in range(last, 0, -1):
+            self.ring += [f"K{tile - 1}", f"V{tile}"]
+        self.ring.append("V0")
+        self.spells: dict[str, list[Spell]] = {}
+        self.full: dict[str, int] = {}  # tile → when it has come
+        self.given_back: dict[str, int] = {}  # tile → when the last consumer has multiplied it
+        self.tensor_free = self.issued = 0
+        self.ready = [0] * CONSUMERS  # when each consumer has its next weights
+        self._run(last)
+
+    def _run(self, last: int) -> None:
+        for group in range(CONSUMERS):
+            self._weigh(group, last, self._product(group, "Q·K", f"K{last}"))
+        for tile in range(last, 0, -1):
+            for group in range(CONSUMERS):  # in turn
+                scores = self._product(group, "Q·K", f"K{tile - 1}")
+                outputs = self._product(group, "P·V", f"V{tile}")
+                self._weigh(group, tile - 1, scores, outputs)
+        for group in range(CONSUMERS):
+            self._product(group, "P·V", "V0")
+
+    def _add(self, row: str, start: int, stop: int, colour: str, text: str) -> int:
+        self.spells.setdefault(row, []).append(Spell(start, stop, colour, text))
+        return stop
+
+    def _bring(self, tile: str) -> int:
+        """When the tile has come: it is asked for when the one KEY_STAGES before it has been given back."""
+        if tile not in self.full:
+            at = self.ring.index(tile)
+            before = self.given_back[self.ring[at - KEY_STAGES]] if at >= KEY_STAGES else 0
+            asked = max(self.issued, before)
+            self.issued = asked + ISSUE
+            self.full[tile] = self._add(f"stage {at % KEY_STAGES}", asked, asked + BRING, "orange", tile)
+        return self.full[tile]
+
+    def _product(self, group: int, name: str, tile: str) -> int:
+        """When the product is done; the Tensor Cores make one after the other."""
+        for earlier in self.ring[: self.ring.index(tile) + 1]:
+            self._bring(earlier)
+        start = max(self.tensor_free, self.full[tile], self.ready[group])
+        self.tensor_free = self._add(
+            "Tensor Cores", start, start + MULTIPLY, COLOURS[group], f"{name[:-1]}{tile}"
+        )
+        row = f"stage {self.ring.index(tile) % KEY_STAGES}"
+        self._add(row, start, self.tensor_free, COLOURS[group], tile)
+        self.given_back[tile] = self.tensor_free
+        return self.tensor_free
+
+    def _weigh(self, group: int, tile: int, scores: int, outputs: int = 0) -> None:
+        """Exponentials of a tile's scores, and the sums rescaled when they have come."""
+        row = f"warpgroup {group}"
+        weighed = self._add(row, scores, scores + SOFTMAX, COLOURS[group], f"softmax {tile}")
+        self.ready[group] = weighed
+        if outputs:
+            rescale = max(weighed, outputs)
+            self.ready[group] = self._add(row, rescale, rescale + RESCALE, "purple", "×")
+
+
+def turns() -> str:
+    """The Tensor Cores, the warpgroups that take turns, and the ring of tiles of K and V."""
+    title = "Two warpgroups take turns over four tiles of keys"
+    below = "Time to the right. Products of a warpgroup and its exponentials have its colour; × rescales its sums."
+    run = Turns()
+    rows = ["Tensor Cores", *(f"warpgroup {group}" for group in range(CONSUMERS))]
+    rows += [f"stage {stage}" for stage in range(KEY_STAGES)]
+    sheet = Sheet(WIDTH, 70 + 32 * len(rows) + 40, title, below)
+    heading(sheet, title, below)
+    left = 110.0
+    unit = (WIDTH - left - 16) / run.tensor_free
+    for row, name in enumerate(rows):
+        y = 66.0 + 32 * row
+        sheet.text(16, y + 17, name, size=12)
+        sheet.rect(left, y, unit * run.tensor_free, 24, "empty", radius=2)
+        for spell in run.spells[name]:
+            wide = unit * (spell.stop - spell.start)
+            sheet.rect(left + unit * spell.start, y, wide - 1, 24, spell.colour, radius=2)
+            middle = left + unit * spell.start + wide / 2
+            sheet.text(middle, y + 17, spell.text, "onto", size=11, anchor="middle")
+    y = 66.0 + 32 * len(rows) + 8
+    for x, colour, name in (
+        (left, "orange", "TMA copies"),
+        (left + 130, "blue", "warpgroup 0"),
+        (left + 260, "green", "warpgroup 1"),
+        (left + 390, "purple", "sums are rescaled"),
     ):
         sheet.rect(x, y, 12, 12, colour)
         sheet.text(x + 18, y + 11, name, "dim", size=12)
