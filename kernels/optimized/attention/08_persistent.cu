@@ -1,5 +1,5 @@
 // Who computes what when. Until now neighbouring blocks had different heads, 132 at a time: 264 MB of K and V for an L2
-// cache of 50. Here heads come in sections of as many as have 16 MiB of K and V, and the next section begins when all
+// cache of 60. Here heads come in sections of as many as have 16 MiB of K and V, and the next section begins when all
 // queries of this one have. At 4096 keys these are 8 heads, and 0.7 GB come from DRAM in place of 8.7.
 //
 // And there is a block for each multiprocessor, and no more. It takes one task after another: 128 queries of a head.
@@ -83,7 +83,7 @@ constexpr int ROWS = 2;    // queries that a thread has something of: lane / 4 a
 constexpr int PAIR = 2;    // neighbours that it has of each, in columns 2 · (lane % 4) and the next
 constexpr int HALF = 2;    // bytes of a half
 
-constexpr long long CACHED = 16 << 20;  // bytes of K and V of a section's heads: a third of an H200's L2 cache
+constexpr long long CACHED = 16 << 20;  // bytes of K and V of a section's heads: a quarter of an H200's L2 cache
 static_assert(BM == BN, "the diagonal of a block of queries lies in one tile of keys");
 
 constexpr float LOG2_E = 1.44269504f;  // exp(x) = 2^(x · LOG2_E)
