@@ -41,7 +41,9 @@ def test_blocks_whose_time_is_modelled_are_drawn_one_of_each_share() -> None:
     drawn = [sampling.sampled(launch, 8, seed).blocks for seed in range(20)]
     assert all([block // 1000 for block in blocks] == list(range(8)) for blocks in drawn)
     assert len(set(drawn)) == 20
-    assert all(first + last == 7999 for blocks in drawn for first, last in zip(blocks, blocks[::-1], strict=True))
+    assert all(
+        first + last == 7999 for blocks in drawn for first, last in zip(blocks, blocks[::-1], strict=True)
+    )
     assert sampling.sampled(launch, 8, 7).blocks == drawn[7]
     assert sampling.sampled(launch, 8).blocks == tuple(range(500, 8000, 1000))
 
