@@ -316,9 +316,30 @@ def _of_tiles(heads: _Heads, scores: Exact, width: int) -> Iterator[tuple[str, E
     yield _SUM_NOT_SCALED, right @ values / sums_early
     yield _NEITHER_SCALED, early @ values / sums_early
     yield _OWN_MAXIMUM, own @ values / sums_own
+    yield from _of_stale_values(values, right / sums, width)
     last = length - 1 if not heads.causal else np.arange(length)
     in_last = np.arange(length) // width == (np.asarray(last) // width)[..., None]
     yield _LAST_TILE, _of_scores(np.where(in_last, scores, -np.inf)) @ values
+
+
+def _of_stale_values(values: Exact, weights: Exact, width: int) -> Iterator[tuple[str, Exact]]:
+    """Where weights of a tile meet rows of V of another: in all tiles, in the last one alone, or in all others."""
+    if width not in IN_FLIGHT:
+        return
+    length = values.shape[1]
+    query, key = np.arange(length)[:, None], np.arange(length)
+    tiles = -(-length // width)
+    lasts = [query * 0 + tiles - 1]
+    lasts += [np.minimum((query // rows + 1) * rows - 1, length - 1) // width for rows in BLOCKS]
+    for other, distance in (("before", -1), ("behind", 1)):
+        at = key % width + width * np.clip(key // width + distance, 0, tiles - 1)
+        stale = np.pad(values, ((0, 0), (0, tiles * width - length), (0, 0)))[:, at]
+        text = _STALE_VALUES.format(other=other)
+        yield text, weights @ stale
+        for last in lasts:
+            in_last = key // width == last
+            for changed in (in_last, ~in_last):
+                yield text, np.where(changed, weights, 0.0) @ stale + np.where(changed, 0.0, weights) @ values
 
 
 def _padded(scores: Exact, width: int) -> Exact:
@@ -329,6 +350,12 @@ def _padded(scores: Exact, width: int) -> Exact:
 
 TILES = (8, 16, 32, 64, 128)
 """Keys of a tile."""
+
+IN_FLIGHT = (64, 128)
+"""Keys of a tile that a copy brings while products of another are under way."""
+
+BLOCKS = (64, 128)
+"""Queries that have their last tile in common where it is causal."""
 
 ROOM = 4.0
 """Times the error bound: a mistake's outputs are told from others by far more."""
@@ -383,7 +410,8 @@ _PADDED = (
 )
 _OUTPUTS_NOT_SCALED = (
     "When a tile brings a larger maximum, the sum of exponentials is scaled, and the sum of their products with V is "
-    "not. Multiply it by exp(old maximum - new maximum) as well."
+    "not, or is too early, with products of the old maximum still to be added. Multiply it by exp(old maximum - new "
+    "maximum) as well, once they are."
 )
 _SUM_NOT_SCALED = (
     "When a tile brings a larger maximum, the sum of exponentials is not scaled. Multiply it by exp(old maximum - new "
@@ -396,6 +424,11 @@ _NEITHER_SCALED = (
 _OWN_MAXIMUM = (
     "From the scores of each tile the maximum of that tile is subtracted, and the sums of tiles are added as they are. "
     "They have to be made of one and the same maximum: multiply them by exp(their maximum - the common one)."
+)
+_STALE_VALUES = (
+    "Weights of a tile of keys are multiplied by V of the tile {other}: K and V of one tile belong together. Where "
+    "both go through one ring, each takes a step of its own, in the same order where it is brought and where it is "
+    "used."
 )
 _LAST_TILE = (
     "O is made of the last tile of keys alone: "

@@ -149,6 +149,9 @@ MISTAKES: dict[str, Callable[[dict[str, Array], Problem], Array]] = {
     "products with V is not": lambda i, of: in_tiles(i, of, outputs_scaled=False),
     "the sum of exponentials is not scaled": lambda i, of: in_tiles(i, of, sum_scaled=False),
     "Multiply both sums": lambda i, of: in_tiles(i, of, outputs_scaled=False, sum_scaled=False),
+    "V of the tile before": lambda i, of: (
+        softmax(scores(i, of)) @ i["V"].astype(np.float64)[:, :, np.arange(int(of["S"])) % 64]
+    ),
     "over the queries of each key": lambda i, of: (
         softmax(scores(i, of).swapaxes(2, 3)).swapaxes(2, 3) @ i["V"].astype(np.float64)
     ),
