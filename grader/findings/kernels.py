@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from grader.emulator.machine.records import TENSOR_COPY, TOOLS, Access, Action, Arrivals, Finding, Kind
+from grader.emulator.machine.records import (
+    BULK_COPY,
+    TENSOR_COPY,
+    TOOLS,
+    Access,
+    Action,
+    Arrivals,
+    Finding,
+    Kind,
+)
 from grader.emulator.places import GIVEN, Place
 from grader.findings.asynchronous import (
     descriptor,
@@ -214,6 +223,8 @@ def _orders(finding: Finding, other: Access) -> str:
         return "wait for its mbarrier"
     if finding.scope == "cluster":
         return "barrier of the cluster and no mbarrier"
+    if finding.instruction == BULK_COPY:
+        return "__syncthreads() and no mbarrier"
     return f"{'__syncwarp() or ' if finding.scope == 'warp' else ''}__syncthreads()"
 
 

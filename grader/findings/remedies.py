@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from grader.emulator.machine.records import TENSOR_COPY, Finding, Kind, PhaseFault
+from grader.emulator.machine.records import BULK_COPY, TENSOR_COPY, Finding, Kind, PhaseFault
 from grader.findings import bounds
 
 ALIGN = (
@@ -108,6 +108,11 @@ _WAIT_FOR_COPY = (
 _INIT_MBARRIER = (
     "Let one thread initialise the mbarrier (mbarrier.init, init(&barrier, count)), and put a __syncthreads() behind "
     "that."
+)
+_FREE_BEHIND_THE_LAST_READ = (
+    "The copy may begin only when all who read this have done so. Where an mbarrier tells that a stage is free, let "
+    "each reader arrive at it behind its last read, which for a wgmma is behind the wgmma.wait_group that covers it, "
+    "and initialise it for the arrivals of all of them; else put a __syncthreads() in front of the copy."
 )
 _WAIT_FOR_FREE_STAGE = (
     "Let those who fill a stage wait until it is free, on an mbarrier of its own, before they arrive for its next "
@@ -287,6 +292,8 @@ def _remedy_of_race(finding: Finding) -> str:
     if finding.scope == "cluster":
         return _CLUSTER_SYNC
     if finding.space != "global":
+        if finding.instruction == BULK_COPY and finding.other is not None and finding.other.action == "read":
+            return _FREE_BEHIND_THE_LAST_READ
         same_line = finding.other is not None and finding.other.place == finding.place
         if finding.other is not None and finding.action == finding.other.action == "write":
             return _ALL_STORE_ONE if same_line else _STORED_TWICE

@@ -13,6 +13,7 @@ from grader.emulator.machine.asynchronous import OF_NO_ACCESS, PHASE_FAULTS, des
 from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.records import (
+    BULK_COPY,
     TENSOR_COPY,
     Absence,
     Access,
@@ -316,11 +317,15 @@ class Note:
         return outside and heap is not None and heap.holds(self.address)
 
     def _instruction(self, space: Space) -> str | None:
-        """A texture's fetch; what reads behind no fence; and TENSOR_COPY where it is about where a box begins."""
+        """A texture's fetch; what reads behind no fence; TENSOR_COPY where it is about where a box begins;
+        BULK_COPY where one writes shared memory in a race."""
         if self.site.operation == "tex":
             return ".".join(self.site.inst.parts[:2])
         if self.kind == layout.UNFENCED:
             return self.site.inst.parts[0]
+        bulk = self.site.inst.parts[:3] == BULK_COPY.split(".")
+        if self.kind == RACE and bulk and self._copied() == ("shared", "write"):
+            return BULK_COPY
         begins = self.kind == MISALIGNED and space == "global" and "tensor" in self.site.inst.parts
         return TENSOR_COPY if begins else None
 

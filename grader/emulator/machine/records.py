@@ -259,7 +259,7 @@ class Finding:
     """Of absent lanes, what they are missing from, such as "shfl.sync"; of a value that nobody has defined, what it
     shows in; of a register of an unfinished product, what touches it; of an access by the host, "printf" or "free"; of
     a texture, such as "tex.2d"; of a missing proxy fence what reads, "cp" or "wgmma"; of a box that begins at a
-    misaligned place, TENSOR_COPY."""
+    misaligned place, TENSOR_COPY; of a race in shared memory, BULK_COPY where one writes there."""
     assertion: str | None = None
     """The text of the assertion that failed, and the function it stands in."""
     function: str | None = None
@@ -276,6 +276,8 @@ class Finding:
 
 TENSOR_COPY = "cp.async.bulk.tensor"
 """What copies a box."""
+BULK_COPY = "cp.async.bulk"
+"""What copies, by itself, what may be a box."""
 WORD, SECTOR = 4, 32
 """Bytes of a word, and of a sector."""
 WORDS = SECTOR // WORD

@@ -41,6 +41,13 @@ def test_a_phase_for_want_of_arrivals_names_the_initialisation(bench: Bench) -> 
     )
 
 
+def test_a_copy_to_a_stage_that_is_still_read_is_told_to_wait_for_its_readers(bench: Bench) -> None:
+    _, found = planted(bench, "a stage is free before all have read it")
+    assert "with no __syncthreads() and no mbarrier in between" in message(found)
+    assert "arrive at it behind its last read" in remedy(found)
+    assert "initialise it for the arrivals of all of them" in remedy(found)
+
+
 def test_too_many_arrivals_name_the_initialisation(bench: Bench) -> None:
     text, found = planted(bench, "more threads arrive than are expected")
     line = line_of(text, "init(&done, 63)")
