@@ -53,7 +53,7 @@ def mbarrier(finding: Finding) -> str:
         case "skipped":
             return (
                 f"{who} waits for a phase of the mbarrier in {place} that never completes: earlier phases have "
-                f"completed one after the other with no wait in between"
+                f"completed one after the other with no wait in between ({_initialised(phase)})"
             )
         case "arrivals":
             return f"{who} waits for phase {phase.number} of the mbarrier in {place}, {_too_few(phase)}"

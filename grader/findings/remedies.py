@@ -133,7 +133,10 @@ _REMEDIES_OF_PHASES: Mapping[PhaseFault, str] = {
         "The count at its initialisation is that of all arrivals of one phase. Where nothing has arrived, look at the "
         "parity: the first phase has 0, and it changes with every phase."
     ),
-    "skipped": f"{_WAIT_FOR_FREE_STAGE} A wait knows only whether the number of completed phases is even.",
+    "skipped": (
+        f"{_WAIT_FOR_FREE_STAGE} A wait knows only whether the number of completed phases is even. Where it is such an "
+        "mbarrier, more arrive at it for each use than it is initialised for: correct the one or the other."
+    ),
     "bytes": (
         "Announce exactly the bytes of the phase's copies (expect_tx), all of them before the first can arrive: those "
         "of every box in full, also at the edges."

@@ -190,7 +190,9 @@ class Launched:
             one, other = sorted((place, self._place_before(packed)), key=Place.order)
             return (Finding("barrier", one, count, block, other=Access(place=other, block=block)),)
         number, arrived, expected = (packed >> shift & layout.FIELD for shift in (40, 20, 0))
-        arrivals = Arrivals(number, arrived if fault == layout.DEADLOCKED_AT else None, expected)
+        if fault != layout.DEADLOCKED_AT:
+            return (Finding("barrier", place, count, block, arrivals=Arrivals(number, None, expected)),)
+        arrivals = Arrivals(number, arrived, expected, bool(packed >> layout.HELD_SHIFT & 1))
         return (Finding("barrier", place, count, block, arrivals=arrivals),)
 
     def _place_before(self, block: int) -> Place:

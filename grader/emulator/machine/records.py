@@ -109,6 +109,8 @@ class Arrivals:
     arrived: int | None
     """None where the numbers themselves are what is wrong."""
     expected: int
+    others_held: bool = False
+    """As many as are missing wait for phases of mbarriers that never complete."""
 
 
 PhaseFault = Literal["absent", "overrun", "refilled", "in_use", "arrivals", "skipped", "bytes", "parity"]

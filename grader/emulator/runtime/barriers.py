@@ -33,6 +33,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CLOCK,
     DEADLOCKED_AT,
     FIELD,
+    HELD_SHIFT,
     LANES,
     LOADED,
     LOADED_BEFORE_BARRIER,
@@ -44,6 +45,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     W_ALIGNED,
     W_AT,
     W_BARRIERS,
+    W_HELD,
     W_LIVE,
     W_MASKS,
     W_PASSED,
@@ -272,11 +274,14 @@ def open_complete(context: int) -> bool:
 
 @native
 def note_deadlock(context: int) -> None:
-    """Notes the barrier that the first waiting warp waits at, and how many have arrived of how many."""
+    """Notes the barrier that the first waiting warp waits at, how many have arrived of how many, and whether as many as
+    are missing at a barrier with a number of threads wait at mbarriers, counted by warps."""
     c = pointer(context, int64)
-    alive = int64(0)
+    alive, held = int64(0), int64(0)
     for warp in range(c[WARPS]):
-        alive += population(pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)[W_LIVE])
+        w = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)
+        alive += population(w[W_LIVE])
+        held += LANES if w[W_HELD] else 0
     for warp in range(c[WARPS]):
         w = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)
         for i in range(c[BLOCKS]):
@@ -284,8 +289,11 @@ def note_deadlock(context: int) -> None:
             for number in range(BARRIERS):
                 if lanes & w[W_BARRIERS + number * BARRIER_SLOTS + B_WAITING]:
                     expected = _expected(context, number)
-                    counts = _arrived(context, number) << 20 | (expected if expected else alive)
-                    _note(context, int64(DEADLOCKED_AT), int64(i), int64(number) << 40 | counts)
+                    arrived = _arrived(context, number)
+                    others_held = int64(expected > 0 and held >= expected - arrived)
+                    counts = arrived << 20 | (expected if expected else alive)
+                    packed = others_held << HELD_SHIFT | int64(number) << 40 | counts
+                    _note(context, int64(DEADLOCKED_AT), int64(i), packed)
                     return
 
 

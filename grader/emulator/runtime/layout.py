@@ -483,6 +483,7 @@ ALIGNED, ARRIVES = 1, 2
 # what is forbidden at barriers
 SPLIT, BYPASSED, MISCOUNTED, DEADLOCKED_AT = range(4)
 FIELD = (1 << 20) - 1
+HELD_SHIFT = 60  # of DEADLOCKED_AT: whether those missing wait at mbarriers
 
 # How a site accesses memory. Strong accesses are volatile, relaxed, acquire or release; a REDUCTION is an atomic whose
 # result nobody reads; READ_ONLY loads go through the cache that does not see stores (ld.global.nc). In the shadow of

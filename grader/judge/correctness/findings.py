@@ -186,12 +186,18 @@ def results(records: Sequence[Record]) -> list[FindingResult]:
 
 def _causes_first(findings: Sequence[Finding]) -> list[Finding]:
     """What is wrong with phases of mbarriers before what follows from it, a wait that passes too early before bytes
-    other than expected. A barrier that some threads do not reach before races, which it leaves behind. And races
-    between warps before those of lanes of one warp: a __syncthreads() mends both."""
+    other than expected. A barrier that some threads do not reach before races, which it leaves behind; and in front of
+    it, where those threads wait at mbarriers, phases that never complete, first those that something has arrived at:
+    the others wait for those who wait. And races between warps before those of lanes of one warp: a __syncthreads()
+    mends both."""
+    held = any(item.arrivals is not None and item.arrivals.others_held for item in findings)
 
     def rank(item: Finding) -> int:
         if item.phase is not None:
-            return _CAUSES.index(item.phase.fault) - len(_CAUSES) if item.phase.fault in _CAUSES else 0
+            if item.phase.fault in _CAUSES:
+                return _CAUSES.index(item.phase.fault) - len(_CAUSES) - 3
+            begun = item.phase.fault == "skipped" or bool(item.phase.arrived)
+            return (-3 if begun else -2) if held and item.phase.fault in ("skipped", "arrivals") else 0
         return {"barrier": -1, "race": int(item.scope == "warp")}.get(item.kind, 0)
 
     return sorted(findings, key=rank)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from emulated import Bench, Ran, touches
 
-from grader.emulator.machine.records import Phase
+from grader.emulator.machine.records import Arrivals, Phase
 from grader.emulator.places import UNKNOWN
 
 ASM = r"""
@@ -116,6 +116,28 @@ def test_a_phase_that_lacks_arrivals_is_named(bench: Bench) -> None:
     assert stuck.array == "empty"
     waits = {n for n, row in enumerate(STAGES.splitlines(), 1) if "try_wait" in row or "void wait" in row}
     assert touches(stuck.place, waits)
+
+
+@pytest.mark.parametrize(("threads", "others_held"), [(64, True), (128, False)])
+def test_whether_those_missing_at_a_named_barrier_wait_at_an_mbarrier_is_known(
+    bench: Bench, threads: int, others_held: bool
+) -> None:
+    body = f"""
+extern "C" __global__ void stuck(int* out)
+{{
+    __shared__ U64 bar;
+    if (threadIdx.x == 0) init(&bar, 2);
+    __syncthreads();
+    if (threadIdx.x == 0) arrive(&bar);
+    if (threadIdx.x < 32) wait(&bar, 0);
+    asm volatile("bar.sync 1, {threads};" ::: "memory");
+    *out = 1;
+}}"""
+    ran = bench.cuda(ASM + body, "stuck", 1, 64, np.zeros(1, np.int32))
+    assert ran.record.status == "deadlock"
+    assert sorted(ran.findings) == ["barrier", "mbarrier"]
+    (barrier,) = (f.arrivals for f in ran.record.findings if f.kind == "barrier")
+    assert barrier == Arrivals(1, 32, threads, others_held)
 
 
 SMALL = (

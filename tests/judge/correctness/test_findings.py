@@ -10,7 +10,7 @@ import pytest
 from records import at, record
 
 from grader.emulator import metrics
-from grader.emulator.machine.records import Allocation, Counted, Finding
+from grader.emulator.machine.records import Allocation, Arrivals, Counted, Finding, Phase
 from grader.findings.bounds import GUARD
 from grader.findings.remedies import remedy
 from grader.judge.correctness.findings import ArrayType, located, results
@@ -45,6 +45,19 @@ def test_a_return_is_named_where_threads_are_missing(
 def test_a_barrier_that_some_never_reach_is_told_before_the_race_it_leaves() -> None:
     race, barrier = Finding("race", at(5), 1, (0, 0, 0), (0, 0, 0)), Finding("barrier", at(4), 1)
     assert [item.kind for item in results([record(findings=(race, barrier))])] == ["barrier", "race"]
+
+
+@pytest.mark.parametrize("others_held", [True, False])
+def test_phases_that_never_complete_are_told_before_a_barrier_whose_missing_threads_wait_for_them(
+    others_held: bool,
+) -> None:
+    full, empty = (
+        Finding("mbarrier", at(line), 1, (0, 0, 0), (0, 0, 0), phase=Phase("arrivals", arrived, 2))
+        for line, arrived in ((4, 0), (5, 1))
+    )
+    barrier = Finding("barrier", at(6), 1, arrivals=Arrivals(1, 128, 256, others_held))
+    told = [item.line for item in results([record(findings=(full, empty, barrier))])]
+    assert told == ([5, 4, 6] if others_held else [6, 4, 5])
 
 
 @pytest.mark.parametrize(
