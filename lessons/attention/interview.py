@@ -11,6 +11,7 @@ MMA = 16 * 8 * 16  # multiply-adds of an mma.sync
 SUMS = 8  # rows and columns of which a lane of an mma.sync has two neighbours
 EXPONENTIALS = 16  # a clock of a multiprocessor (CUDA C++ Programming Guide, arithmetic instructions)
 REGISTERS, RESIDENT, SHARED_KIB = 65536, 2048, 228  # of a multiprocessor (CUDA C++ Programming Guide)
+LAUNCHED = 8 * (REGISTERS // 384 // 8)  # registers a thread of 384, in multiples of 8
 SMS = 132  # multiprocessors of an H200
 GROUP, GROUP_QUERIES = 128, 64  # threads of a warpgroup, and rows that wgmma multiplies for it (PTX ISA)
 HOPPER, BLACKWELL = 4096, 8192  # operations a clock of a multiprocessor's Tensor Cores (Zadouri et al.)
@@ -249,13 +250,13 @@ def busy_in_lockstep(product: int, softmax: int) -> dict[str, float]:
 
 
 def left_for_producer(BN: int, D: int, others: int) -> dict[str, int]:
-    """Registers of a thread, by what consumers hold (PTX ISA, setmaxnreg: multiples of 8)."""
+    """Registers of a thread, by what consumers hold (PTX ISA, setmaxnreg: multiples of 8, of the block's own)."""
     scores, outputs = GROUP_QUERIES * BN // GROUP, GROUP_QUERIES * D // GROUP
     weights = scores // 2
     needed = scores + outputs + weights + others
     given = 8 * ceil(needed / 8)
     return {
-        "answer": REGISTERS // GROUP - 2 * given,
+        "answer": 3 * LAUNCHED - 2 * given,
         "scores": scores,
         "outputs": outputs,
         "weights": weights,

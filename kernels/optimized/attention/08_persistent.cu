@@ -1,5 +1,5 @@
-// Who computes what when. Until now neighbouring blocks had different heads, 132 at a time: 264 MB of K and V for an L2
-// cache of 60. Here heads come in sections of as many as have 16 MiB of K and V, and the next section begins when all
+// Who computes what when. Until now neighbouring blocks had different heads. All 128 have 256 MiB of K and V, and the L2
+// cache has 60. Here heads come in sections of as many as have 16 MiB of K and V, and the next section begins when all
 // queries of this one have. At 4096 keys these are 8 heads, and 0.7 GB come from DRAM in place of 8.7.
 //
 // And there is a block for each multiprocessor, and no more. It takes one task after another: 128 queries of a head.
