@@ -217,7 +217,11 @@ def _smallest_block(source: str, signature: Signature) -> list[str]:
 
 
 def _idea(head: list[str]) -> str:
-    """The comment before the launch block, without its slashes, its lines joined to paragraphs."""
+    """The comment before the launch block, without its slashes, its lines joined to paragraphs. A drawing, all of whose
+    lines are indented, is left as it is."""
     text = [re.sub(r"^\s*//+ ?", "", line).rstrip() for line in head if line.strip().startswith("//")]
     paragraphs = re.split(r"\n\s*\n", "\n".join(text).strip())
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    return "\n\n".join(
+        paragraph if re.fullmatch(r"(    .*\n?)+", paragraph) else " ".join(paragraph.split())
+        for paragraph in paragraphs
+    )

@@ -76,6 +76,13 @@ def test_idea_is_prose_in_paragraphs() -> None:
     )
 
 
+def test_a_drawing_in_the_prose_stays_as_it_is() -> None:
+    drawn = "//     0  1\n//     1  0\n//\n// Rows are\n// exchanged.\n"
+    assert read(f"// Swizzled.\n//\n{drawn}{PIPELINE}").idea.startswith(
+        "Swizzled.\n\n    0  1\n    1  0\n\nRows are exchanged."
+    )
+
+
 def test_kernels_and_names_to_resolve() -> None:
     rung = read(PIPELINE)
     assert rung.kernels == ("unfold", "gemm<true>", "gemm<false>")

@@ -1,8 +1,7 @@
-// While a warpgroup computes exponentials, the Tensor Cores multiply for the other one, and for itself:
+// While a warpgroup computes exponentials, the Tensor Cores multiply for the other one, and for itself.
 //
-//     warpgroup 0   Q·K 1, P·V 0 │ exponentials 1          │ Q·K 2, P·V 1 │ exponentials 2
-//     warpgroup 1   exponentials │ Q·K 1, P·V 0            │ exponentials 1 │ Q·K 2, P·V 1
-//                   the products of one are made while the other has none ─┘
+//     warpgroup 0   Q·K 1, P·V 0 │ exponentials │ Q·K 2, P·V 1 │ exponentials │ …
+//     warpgroup 1   exponentials │ Q·K 1, P·V 0 │ exponentials │ Q·K 2, P·V 1 │ …
 //
 // Within a warpgroup the next scores are begun before the last weights are multiplied. It waits for the scores alone,
 // and weighs them while P·V is still in flight. And the two warpgroups take turns to begin, by named barriers. Without

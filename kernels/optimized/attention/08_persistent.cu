@@ -1,6 +1,7 @@
-// Who computes what when. Until now neighbouring blocks had different heads. All 128 have 256 MiB of K and V, and the L2
-// cache has 60. Here heads come in sections of as many as have 16 MiB of K and V, and the next section begins when all
-// queries of this one have. At 4096 keys these are 8 heads, and 0.7 GB come from DRAM in place of 8.7.
+// Heads in an order that suits the L2 cache, and blocks that stay. Until now neighbouring blocks had different heads.
+// All 128 have 256 MiB of K and V, and the L2 cache has 60. Here heads come in sections of as many as have 16 MiB of K
+// and V, and the next section begins when all queries of this one have. At 4096 keys these are 8 heads, and 0.7 GB come
+// from DRAM in place of 8.7.
 //
 // And there is a block for each multiprocessor, and no more. It takes one task after another: 128 queries of a head.
 // The producer is ahead, and brings the next queries and keys while the consumers finish.
