@@ -375,6 +375,19 @@ def attention_ms(name, mask="full", shape="4x32x4096x128"):
     return float(found) / 1e3
 
 
+def test_the_lesson_on_attention_divides_times_that_were_measured():
+    text = (content_root() / "lessons/attention/lesson.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| (\d+ × \d+ × \d+ × \d+) \| \{value\}`(.+?)` \| \{value\}`(.+?)` \|$", text, re.MULTILINE
+    )
+    assert len(rows) == 3
+    for shape, *ratios in rows:
+        of = shape.replace(" × ", "x")
+        for mask, ratio in zip(("full", "causal"), ratios, strict=True):
+            times = (1e3 * attention_ms(name, mask, of) for name in ("cuDNN", "08_persistent"))
+            assert [float(part) for part in ratio.split(" / ")] == pytest.approx(list(times))
+
+
 def test_the_interview_on_attention_quotes_what_was_measured():
     answers = {item.rung: item.answer for item in rounds.read_interview(load_topic("attention")).rounds}
     operations = 4 * 128 * 4096**2 * 128
