@@ -5,6 +5,7 @@ The consumers of one ring multiply tiles of a matrix product, those of the other
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,18 +19,10 @@ MARKED = {0: "blue", 3: "orange"}  # columns of pieces that are shown in colour
 
 PAIRS, TILES, STAGES, CONSUMERS = 6, 2, 3, 2  # pairs of tiles for each tile of C
 ISSUE, COPY, PRODUCT, WRITE = 1, 3, 2, 5  # made-up times
-COLOURS = (
-    "blue",
-    "green",
-)  # of what belongs to the first tile of C, and to the second; of each consumer in turn
+COLOURS = ("blue", "green")  # of both tiles of C, and of the consumers that take turns
 
 KEY_TILES, KEY_STAGES = 4, 4  # tiles of keys of a task; stages of the ring of tiles of K and V
-BRING, MULTIPLY, SOFTMAX, RESCALE = (
-    2,
-    2,
-    3,
-    1,
-)  # made-up times: of a copy, a product, exponentials, mended sums
+BRING, MULTIPLY, SOFTMAX, RESCALE = 2, 2, 3, 1  # made-up times
 
 
 def place(row: int, piece: int) -> int:
@@ -92,59 +85,78 @@ def schedule() -> list[Pair]:
     return found
 
 
-def pipeline() -> str:
-    """Who does what when: the producer, each stage, each consumer."""
-    title = "A producer, three stages and two consumers over two tiles of C"
-    below = "Time to the right; numbers are pairs of tiles. Copies for the second tile run while the first is written."
-    pairs = schedule()
-    end = pairs[-1].done + WRITE
-    rows = ["producer", *(f"stage {stage}" for stage in range(STAGES)), "consumer 1", "consumer 2"]
-    sheet = Sheet(WIDTH, 70 + 32 * len(rows) + 40, title, below)
-    heading(sheet, title, below)
-    left = 100.0
-    unit = (WIDTH - left - 16) / end
-
-    def block(row: int, start: int, stop: int, colour: str, text: str) -> None:
-        x, y = left + unit * start, 66.0 + 32 * row
-        sheet.rect(x, y, unit * (stop - start) - 1, 24, colour, radius=2)
-        ink = "dim" if colour == "grid" else "onto"
-        sheet.text(x + unit * (stop - start) / 2, y + 17, text, ink, size=11, anchor="middle")
-
-    for row, name in enumerate(rows):
-        sheet.text(16, 66 + 32 * row + 17, name, size=12)
-        sheet.rect(left, 66 + 32 * row, unit * end, 24, "empty", radius=2)
-    for pair in pairs:
-        stage = 1 + pair.number % STAGES
-        block(0, pair.issued, pair.issued + ISSUE, pair.colour, f"{pair.number}")
-        block(stage, pair.issued, pair.full, "orange", f"{pair.number}")
-        if pair.begun > pair.full:
-            block(stage, pair.full, pair.begun, "grid", "full" if pair.begun > pair.full + 1 else "")
-        block(stage, pair.begun, pair.done, pair.colour, f"{pair.number}")
-        for consumer in range(CONSUMERS):
-            block(1 + STAGES + consumer, pair.begun, pair.done, pair.colour, f"{pair.number}")
-            if pair.number % PAIRS == PAIRS - 1:
-                block(1 + STAGES + consumer, pair.done, pair.done + WRITE, "purple", "write")
-    y = 66.0 + 32 * len(rows) + 8
-    for x, colour, name in (
-        (left, "orange", "TMA copies"),
-        (left + 120, "grid", "full, waits"),
-        (left + 230, "blue", "first tile of C"),
-        (left + 360, "green", "second tile of C"),
-        (left + 500, "purple", "sums are written"),
-    ):
-        sheet.rect(x, y, 12, 12, colour)
-        sheet.text(x + 18, y + 11, name, "dim", size=12)
-    return sheet.render()
-
-
 @dataclass(frozen=True)
 class Spell:
     """What somebody does from one time to another."""
 
+    row: str
     start: int
     stop: int
     colour: str
     text: str
+
+
+def timeline(
+    title: str,
+    below: str,
+    rows: Sequence[str],
+    spells: Sequence[Spell],
+    left: float,
+    legend: Sequence[tuple[float, str, str]],
+) -> str:
+    """Who does what when: a row each, from `left` on. Of what the colours mean, how far behind `left` it stands, the
+    colour and the words."""
+    end = max(spell.stop for spell in spells)
+    sheet = Sheet(WIDTH, 70 + 32 * len(rows) + 40, title, below)
+    heading(sheet, title, below)
+    unit = (WIDTH - left - 16) / end
+    tops = {name: 66.0 + 32 * row for row, name in enumerate(rows)}
+    for name, y in tops.items():
+        sheet.text(16, y + 17, name, size=12)
+        sheet.rect(left, y, unit * end, 24, "empty", radius=2)
+    for spell in spells:
+        x, y, wide = left + unit * spell.start, tops[spell.row], unit * (spell.stop - spell.start)
+        sheet.rect(x, y, wide - 1, 24, spell.colour, radius=2)
+        ink = "dim" if spell.colour == "grid" else "onto"
+        sheet.text(x + wide / 2, y + 17, spell.text, ink, size=11, anchor="middle")
+    y = 66.0 + 32 * len(rows) + 8
+    for distance, colour, name in legend:
+        sheet.rect(left + distance, y, 12, 12, colour)
+        sheet.text(left + distance + 18, y + 11, name, "dim", size=12)
+    return sheet.render()
+
+
+def pipeline() -> str:
+    """Who does what when: the producer, each stage, each consumer."""
+    stages = [f"stage {stage}" for stage in range(STAGES)]
+    consumers = [f"consumer {consumer + 1}" for consumer in range(CONSUMERS)]
+    spells: list[Spell] = []
+    for pair in schedule():
+        stage, number = stages[pair.number % STAGES], f"{pair.number}"
+        spells.append(Spell("producer", pair.issued, pair.issued + ISSUE, pair.colour, number))
+        spells.append(Spell(stage, pair.issued, pair.full, "orange", number))
+        if pair.begun > pair.full:
+            text = "full" if pair.begun > pair.full + 1 else ""
+            spells.append(Spell(stage, pair.full, pair.begun, "grid", text))
+        spells.append(Spell(stage, pair.begun, pair.done, pair.colour, number))
+        for consumer in consumers:
+            spells.append(Spell(consumer, pair.begun, pair.done, pair.colour, number))
+            if pair.number % PAIRS == PAIRS - 1:
+                spells.append(Spell(consumer, pair.done, pair.done + WRITE, "purple", "write"))
+    return timeline(
+        "A producer, three stages and two consumers over two tiles of C",
+        "Time to the right; numbers are pairs of tiles. Copies for the second tile run while the first is written.",
+        ["producer", *stages, *consumers],
+        spells,
+        100.0,
+        (
+            (0, "orange", "TMA copies"),
+            (120, "grid", "full, waits"),
+            (230, "blue", "first tile of C"),
+            (360, "green", "second tile of C"),
+            (500, "purple", "sums are written"),
+        ),
+    )
 
 
 class Turns:
@@ -156,7 +168,7 @@ class Turns:
         for tile in range(last, 0, -1):
             self.ring += [f"K{tile - 1}", f"V{tile}"]
         self.ring.append("V0")
-        self.spells: dict[str, list[Spell]] = {}
+        self.spells: list[Spell] = []
         self.full: dict[str, int] = {}  # tile → when it has come
         self.given_back: dict[str, int] = {}  # tile → when the last consumer has multiplied it
         self.tensor_free = self.issued = 0
@@ -175,7 +187,7 @@ class Turns:
             self._product(group, "P·V", "V0")
 
     def _add(self, row: str, start: int, stop: int, colour: str, text: str) -> int:
-        self.spells.setdefault(row, []).append(Spell(start, stop, colour, text))
+        self.spells.append(Spell(row, start, stop, colour, text))
         return stop
 
     def _bring(self, tile: str) -> int:
@@ -204,7 +216,7 @@ class Turns:
     def _weigh(self, group: int, tile: int, scores: int, outputs: int = 0) -> None:
         """Exponentials of a tile's scores, and the sums rescaled when they have come."""
         row = f"warpgroup {group}"
-        weighed = self._add(row, scores, scores + SOFTMAX, COLOURS[group], f"softmax {tile}")
+        weighed = self._add(row, scores, scores + SOFTMAX, COLOURS[group], f"exp {tile}")
         self.ready[group] = weighed
         if outputs:
             rescale = max(weighed, outputs)
@@ -213,31 +225,20 @@ class Turns:
 
 def turns() -> str:
     """The Tensor Cores, the warpgroups that take turns, and the ring of tiles of K and V."""
-    title = "Two warpgroups take turns over four tiles of keys"
-    below = "Time to the right. Products of a warpgroup and its exponentials have its colour; × rescales its sums."
-    run = Turns()
-    rows = ["Tensor Cores", *(f"warpgroup {group}" for group in range(CONSUMERS))]
-    rows += [f"stage {stage}" for stage in range(KEY_STAGES)]
-    sheet = Sheet(WIDTH, 70 + 32 * len(rows) + 40, title, below)
-    heading(sheet, title, below)
-    left = 110.0
-    unit = (WIDTH - left - 16) / run.tensor_free
-    for row, name in enumerate(rows):
-        y = 66.0 + 32 * row
-        sheet.text(16, y + 17, name, size=12)
-        sheet.rect(left, y, unit * run.tensor_free, 24, "empty", radius=2)
-        for spell in run.spells[name]:
-            wide = unit * (spell.stop - spell.start)
-            sheet.rect(left + unit * spell.start, y, wide - 1, 24, spell.colour, radius=2)
-            middle = left + unit * spell.start + wide / 2
-            sheet.text(middle, y + 17, spell.text, "onto", size=11, anchor="middle")
-    y = 66.0 + 32 * len(rows) + 8
-    for x, colour, name in (
-        (left, "orange", "TMA copies"),
-        (left + 130, "blue", "warpgroup 0"),
-        (left + 260, "green", "warpgroup 1"),
-        (left + 390, "purple", "sums are rescaled"),
-    ):
-        sheet.rect(x, y, 12, 12, colour)
-        sheet.text(x + 18, y + 11, name, "dim", size=12)
-    return sheet.render()
+    return timeline(
+        "Two warpgroups take turns over four tiles of keys",
+        "Time to the right. Products of a warpgroup and its exponentials have its colour; × rescales its sums.",
+        [
+            "Tensor Cores",
+            *(f"warpgroup {group}" for group in range(CONSUMERS)),
+            *(f"stage {stage}" for stage in range(KEY_STAGES)),
+        ],
+        Turns().spells,
+        110.0,
+        (
+            (0, "orange", "TMA copies"),
+            (130, "blue", "warpgroup 0"),
+            (260, "green", "warpgroup 1"),
+            (390, "purple", "sums are rescaled"),
+        ),
+    )
