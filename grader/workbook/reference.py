@@ -81,6 +81,15 @@ class Sampled(Protocol):
         """Elements of an output and their magnitudes, at places that count from its start."""
 
 
+class _WithTables(Protocol):
+    """What reference.py defines as well where some inputs say where others lie, or how much of them counts."""
+
+    def tables(self, problem: Problem, rng: np.random.Generator, even: bool = False) -> Arrays:
+        """These inputs by name, as make_inputs has them. Their elements belong together: they are never drawn, or
+        changed, one by one. `even`: they give all blocks about as much to do, for sizes at which a few stand for all.
+        """
+
+
 class _Special(Protocol):
     """What reference.py defines as well where it matters what becomes of NaN, infinities, −0 and subnormals."""
 
@@ -144,6 +153,11 @@ def yardstick(reference: Reference, inputs: Arrays, problem: Problem) -> Arrays:
 def on_cpu(reference: Reference) -> Callable[[Arrays, Problem], Arrays] | None:
     """NumPy's way of doing the job on the CPU; None where reference.py has none."""
     return cast(_OnCpu, reference).on_cpu if hasattr(reference, "on_cpu") else None
+
+
+def tables(reference: Reference, problem: Problem, rng: np.random.Generator, even: bool) -> Arrays:
+    """The inputs whose elements belong together; none where reference.py does not define any."""
+    return cast(_WithTables, reference).tables(problem, rng, even) if hasattr(reference, "tables") else {}
 
 
 def special_inputs(reference: Reference) -> Callable[[Problem, np.random.Generator], Arrays] | None:

@@ -210,6 +210,17 @@ class Topic(ABC):
         """What says single elements of outputs; None where reference.py does not."""
         return reference.sampled(self.reference)
 
+    def tables(self, problem: Problem, rng: np.random.Generator, even: bool = False) -> Arrays:
+        """Inputs by name whose elements belong together, such as the numbers of pages: always drawn as a whole.
+        `even`: they give all blocks about as much to do."""
+        return reference.tables(self.reference, problem, rng, even)
+
+    @cached_property
+    def table_names(self) -> frozenset[str]:
+        """The names of these inputs."""
+        smallest = min(self.judge_cases, key=self.reference.min_bytes)
+        return frozenset(self.tables(smallest, np.random.default_rng(0)))
+
     @property
     def special_inputs(self) -> Callable[[Problem, np.random.Generator], Arrays] | None:
         """What makes inputs with NaN, infinities, −0 and subnormals; None where reference.py has none."""
@@ -240,7 +251,7 @@ class Topic(ABC):
     def only_adds(self, problem: Problem, times: int) -> bool:
         """Whether outputs are sums of inputs as they are, each element added at most so many times. False where
         reference.py does not say shapes."""
-        if self.sampled is None or self.tolerance.lambda_ == 0:
+        if self.sampled is None or self.tolerance.lambda_ == 0 or self.table_names:
             return False
         return self._adds and self.reference.min_flop(problem) <= times * self.input_elements(problem)
 

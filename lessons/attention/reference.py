@@ -9,37 +9,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.workbook import attended
+from grader.workbook.attended import HALF, ROOM, Attended, near
+
 Number = int | float
 Problem = Mapping[str, Number]
 Array = NDArray[np.float16]
 Exact = NDArray[np.float64]
 Places = NDArray[np.int64]
 Read = Callable[[str, Places], Exact]
-
-LAMBDA = 6
-"""The factor of what sums may be off by in single precision."""
-
-HALF, SINGLE = 2.0**-11, 2.0**-24
-"""Units of rounding of half and of single precision."""
-
-TINY = 2.0**-24
-"""The smallest subnormal half."""
-
-STEP = 256
-"""exp(-STEP) is zero in float32, also as a subnormal. Where scores are multiplied twice by a scale of 1/8 or so, it is
-at least zero in a half: real cases tell that."""
-
-GROUPS = 8
-"""Of keys, in exact cases, each with a direction of its own."""
-
-LARGEST = 2047
-"""Of the integers that a half holds one by one."""
-
-LEVELS = 3
-"""Keys of a group are up to so many times as long as the shortest."""
-
-VALUES = -31, 96
-"""Between these lie the integers of V. Most are positive: sums soon are more than a half counts."""
 
 ROWS = 1 << 20
 """Scores of some rows that are made at a time, at most."""
@@ -50,15 +28,15 @@ def make_inputs(
 ) -> dict[str, Array]:
     """Q, K and V, each B × H × S × D, float16.
 
-    "exact": the largest score of a query is exactly 0, all others are -STEP at most: terms are 1 or 0. Of those that
-    are 1 there are 2^k, and an output is the mean of as many integers of V. Keys come in groups, whose rows are
-    multiples of one row of a Hadamard matrix and at right angles to those of other groups. A query is the opposite of
-    all groups but one, whose keys have scores of 0, sums of products that are not 0.
-    "real": normally distributed; some queries are ten times larger, so that scores are far apart. In one head in three
-    the scores of a query have something in common, about -200 or 200. Columns of V have means of their own.
+    "exact": as attended.exact() draws heads; "real": as attended.real() does.
     """
-    draw = _selecting if kind == "exact" else _normal
-    heads = [draw(problem, rng) for _ in range(_heads(problem))]
+    length, size, scale = int(problem["S"]), int(problem["D"]), _scale(problem)
+    heads = [
+        attended.exact(length, length, size, scale, rng, bool(problem["causal"]))
+        if kind == "exact"
+        else attended.real(length, length, size, scale, rng)
+        for _ in range(_heads(problem))
+    ]
     shape = shapes(problem)["Q"]
     return {
         name: np.stack(arrays).astype(np.float16).reshape(shape)
@@ -94,15 +72,15 @@ def reference(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]
     """O (B × H × S × D), float64."""
     found = np.empty(shapes(problem)["O"])
     for head, rows in _pieces(problem):
-        found.reshape(-1, *found.shape[2:])[head, rows] = _Rows.of(inputs, problem, head, rows).outputs
+        found.reshape(-1, *found.shape[2:])[head, rows] = _of_head(inputs, problem, head, rows).outputs
     return {"O": found}
 
 
 def magnitude(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
-    """What errors of O are bounded by, (B × H × S × D), float64: see _Rows.magnitude."""
+    """What errors of O are bounded by, (B × H × S × D), float64: see Attended.magnitude."""
     found = np.empty(shapes(problem)["O"])
     for head, rows in _pieces(problem):
-        found.reshape(-1, *found.shape[2:])[head, rows] = _Rows.of(inputs, problem, head, rows).magnitude
+        found.reshape(-1, *found.shape[2:])[head, rows] = _of_head(inputs, problem, head, rows).magnitude
     return {"O": found}
 
 
@@ -126,7 +104,7 @@ def elements(read: Read, problem: Problem, name: str, places: Places) -> tuple[E
         at = one * length + np.arange(last)[:, None]
         chosen, which = np.unique(query[own], return_inverse=True)
         columns, of_column = np.unique(column[own], return_inverse=True)
-        rows = _Rows(
+        rows = _rows(
             read("Q", (one * length + chosen[:, None]) * size + every),
             read("K", at * size + every),
             read("V", at * size + columns),
@@ -169,19 +147,12 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
         heads = _Heads.of(inputs, problem)
         formulas = list(_formulas(heads))
         for loose in (0.0 * bound, bound):  # in exact cases, each element is known better than its bound says
-            if _near(o, right, loose):
+            if near(o, right, loose):
                 return None
-            found = {text for text, gives in formulas if _near(o, gives, loose)}
+            found = {text for text, gives in formulas if near(o, gives, loose)}
             if found:
                 return found.pop() if len(found) == 1 else None
         return _SCORES_IN_HALF if _scores_in_half(heads, np.abs(o - right), bound) else None
-
-
-def _near(o: Exact, gives: Exact, bound: Exact) -> bool:
-    """Whether a formula gives these outputs; where it gives none, anything will do."""
-    allowed = 2 * TINY + ROOM * HALF * (np.nan_to_num(bound) + np.abs(gives))
-    unknown = ~np.isfinite(gives)
-    return bool((unknown | (np.abs(o - gives) <= allowed)).all()) and not unknown.all()
 
 
 def _scores_in_half(heads: _Heads, errors: Exact, bound: Exact) -> bool:
@@ -357,9 +328,6 @@ IN_FLIGHT = (64, 128)
 BLOCKS = (64, 128)
 """Queries that have their last tile in common where it is causal."""
 
-ROOM = 4.0
-"""Times the error bound: a mistake's outputs are told from others by far more."""
-
 MOST_SCORES = 1 << 18
 """Of a problem whose wrong outputs are explained: some fifty formulas are tried."""
 
@@ -436,65 +404,22 @@ _LAST_TILE = (
 )
 
 
-class _Rows(NamedTuple):
-    """Some queries of a head."""
+def _rows(
+    queries: Exact, keys: Exact, values: Exact, places: Places, problem: Problem
+) -> Attended:
+    """Some queries of a head, by their places in it, and as many keys as count for one of them."""
+    counted = np.arange(len(keys)) <= (places[:, None] if problem["causal"] else len(keys))
+    counts = np.broadcast_to(counted, (len(queries), len(keys)))
+    return Attended(queries, keys, values, counts, _scale(problem))
 
-    queries: Exact
-    keys: Exact  # of the head, as many as count
-    values: Exact  # of these keys: all columns, or some
-    places: Places  # of the queries in the head
-    problem: Problem
 
-    @classmethod
-    def of(cls, inputs: Mapping[str, Array], problem: Problem, head: int, rows: slice) -> _Rows:
-        """Of whole inputs."""
-        length, size = int(problem["S"]), int(problem["D"])
-        queries, keys, values = (
-            inputs[name].reshape(-1, length, size)[head].astype(np.float64) for name in "QKV"
-        )
-        return cls(queries[rows], keys, values, np.arange(length)[rows], problem)
-
-    @property
-    def counts(self) -> NDArray[np.bool_]:
-        """Which keys count for which queries."""
-        return _counted(self.places, len(self.keys), self.problem)
-
-    @property
-    def scores(self) -> Exact:
-        """-∞ for keys that do not count."""
-        with np.errstate(invalid="ignore"):
-            return np.where(self.counts, _scale(self.problem) * (self.queries @ self.keys.T), -np.inf)
-
-    @property
-    def outputs(self) -> Exact:
-        p, _ = _softmax(self.scores)
-        return p @ self.values
-
-    @property
-    def magnitude(self) -> Exact:
-        """An error bound of each output o = Σ p·v, in units of HALF:
-
-        - o is rounded to half precision once: |o|, or half the distance between subnormals;
-        - so is each p, before it meets v in a Tensor Core: Σ p·|v|, or for subnormals half their distance, Σ |v|;
-        - a score is the sum of D products in single precision: off by λ · √D units of SINGLE of scale · Σ|q·k|. The
-          difference of the maximum m and a number that is rounded is off by |m| such units. As an exponent, either
-          changes p by this share of it, and the sum that all are divided by by p times this share: Σ p·e·(|v| + |o|);
-        - S terms are added up in single precision, for o as for what it is divided by: λ · √S units of SINGLE of
-          Σ p·|v| and |o|.
-        """
-        length, size = float(self.problem["S"]), float(self.problem["D"])
-        with np.errstate(invalid="ignore"):
-            p, largest = _softmax(self.scores)
-            absolute = np.abs(self.values)
-            outputs, sums = np.abs(p @ self.values), p @ absolute
-            products = np.abs(self.queries) @ np.abs(self.keys).T
-            products = np.where(self.counts, _scale(self.problem) * products, 0.0)
-            exponents = SINGLE * LAMBDA * (np.sqrt(size) * products + np.abs(largest)) * p
-            shares = exponents @ absolute + exponents.sum(axis=1, keepdims=True) * outputs
-            added = SINGLE * LAMBDA * np.sqrt(length) * (sums + outputs)
-            tiny = TINY / 2 * (1.0 + self.counts @ np.nan_to_num(absolute))
-            bound: Exact = outputs + sums + (shares + added + tiny) / HALF
-            return bound
+def _of_head(inputs: Mapping[str, Array], problem: Problem, head: int, rows: slice) -> Attended:
+    """Some queries of a head of whole inputs."""
+    length, size = int(problem["S"]), int(problem["D"])
+    queries, keys, values = (
+        inputs[name].reshape(-1, length, size)[head].astype(np.float64) for name in "QKV"
+    )
+    return _rows(queries[rows], keys, values, np.arange(length)[rows], problem)
 
 
 def _heads(problem: Problem) -> int:
@@ -506,19 +431,6 @@ def _scale(problem: Problem) -> float:
     return float(np.float32(problem["scale"]))
 
 
-def _counted(queries: Places, keys: int, problem: Problem) -> NDArray[np.bool_]:
-    counted: NDArray[np.bool_] = np.arange(keys) <= (queries[:, None] if problem["causal"] else keys)
-    return np.broadcast_to(counted, (len(queries), keys))
-
-
-def _softmax(scores: Exact) -> tuple[Exact, Exact]:
-    """The softmax of each row, and the row's largest element."""
-    with np.errstate(invalid="ignore"):
-        largest = scores.max(axis=1, keepdims=True)
-        terms = np.exp(scores - largest)
-        return terms / terms.sum(axis=1, keepdims=True), largest
-
-
 def _pieces(problem: Problem) -> Iterator[tuple[int, slice]]:
     """Heads, and some rows at a time."""
     length = int(problem["S"])
@@ -526,55 +438,3 @@ def _pieces(problem: Problem) -> Iterator[tuple[int, slice]]:
     for head in range(_heads(problem)):
         for first in range(0, length, count):
             yield head, slice(first, min(first + count, length))
-
-
-def _selecting(problem: Problem, rng: np.random.Generator) -> tuple[NDArray[np.number], ...]:
-    """Q, K and V of a head of an exact case."""
-    length, size = int(problem["S"]), int(problem["D"])
-    group = _groups(length, rng)
-    directions = _hadamard(size)[rng.choice(np.arange(1, size), GROUPS, replace=False)]
-    keys = rng.integers(1, LEVELS + 1, (length, 1)) * directions[group]
-    own = (group[:, None] == np.arange(GROUPS)).astype(np.int64)  # by key and group
-    counts = np.cumsum(own, axis=0) if problem["causal"] else np.broadcast_to(own.sum(axis=0), own.shape)
-    powers = (counts > 0) & (counts & (counts - 1) == 0) & (np.arange(GROUPS) > 0)
-    chosen = (rng.random(own.shape) * powers).argmax(axis=1)  # by query: a group with 2^k keys that count
-    apart = max(1, min(int(np.ceil(STEP / (size * _scale(problem)))), LARGEST // GROUPS))
-    queries = -apart * (directions.sum(axis=0) - directions[chosen])
-    return queries, keys, rng.integers(VALUES[0], VALUES[1] + 1, (length, size))
-
-
-def _groups(length: int, rng: np.random.Generator) -> Places:
-    """The group of each key of a head. Groups have 2^k keys, anywhere; the first key, which counts for every query, is
-    one of its own. Group 0 has those that are left over."""
-    group = np.zeros(length, np.int64)
-    group[0] = 1
-    rest = rng.permutation(np.arange(1, length))
-    for number in range(2, GROUPS):
-        if len(rest) == 0:
-            break
-        count = 1 << int(rng.integers(len(rest).bit_length()))
-        group[rest[:count]], rest = number, rest[count:]
-    return group
-
-
-def _hadamard(size: int) -> NDArray[np.int64]:
-    """Rows of 1 and -1, each at right angles to all others."""
-    found = np.ones((1, 1), np.int64)
-    while len(found) < size:
-        found = np.block([[found, found], [found, -found]])
-    return found
-
-
-def _normal(problem: Problem, rng: np.random.Generator) -> tuple[NDArray[np.number], ...]:
-    """Q, K and V of a head of a real case."""
-    length, size = int(problem["S"]), int(problem["D"])
-    queries, keys, values = (rng.standard_normal((length, size)) for _ in range(3))
-    queries[rng.integers(0, 8, length) == 0] *= 10.0
-    if rng.integers(3) == 0:
-        # What all keys have in common adds as much to each of a query's scores.
-        common = rng.standard_normal(size)
-        length_of = 200.0 / (_scale(problem) * size)
-        keys += common * np.sqrt(length_of)
-        queries += rng.choice([-1, 1], (length, 1)) * common * np.sqrt(length_of)
-    values += rng.standard_normal(size) + 1.0
-    return queries, keys, values

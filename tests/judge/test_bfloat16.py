@@ -283,7 +283,7 @@ def test_a_climb(topic: Topic) -> None:
 
 
 def test_inputs_of_timed_passes(topic: Topic) -> None:
-    known = Fresh.known(topic)
+    known = Fresh.known(topic, topic.sizes_count)
     assert known.pools["x"].dtype == BFLOAT16
     assert len(np.unique(known.read("x", np.arange(64)))) > 32
     pairs = balanced(topic, np.random.default_rng(0), 4096)["b"]

@@ -110,6 +110,7 @@ class CaseData:
 
     slack: float = 1.0  # how many times the error passes as well
     kind: CaseKind = "real"
+    tables: frozenset[str] = frozenset()  # inputs whose elements belong together
     rounding: float = math.inf  # a larger error, over what is allowed, no rounding of any type explains
     mistake: Callable[[dict[str, Array]], str | None] = _unknown  # what is behind wrong outputs, in words
 
@@ -287,7 +288,9 @@ def of_results(
     narrow = any(is_float(item.dtype) and item.dtype.itemsize < 4 for item in topic.signature.inputs)
     advice = _advice(tolerance.lambda_, "exact" if equal else case.kind, narrow)
     mistake = partial(topic.mistake, inputs, problem=problem)
-    return CaseData(inputs, expected, allowed, advice, wider, slack, case.kind, rounding, mistake)
+    return CaseData(
+        inputs, expected, allowed, advice, wider, slack, case.kind, topic.table_names, rounding, mistake
+    )
 
 
 def _inputs(topic: Topic, case: Case) -> dict[str, Array]:

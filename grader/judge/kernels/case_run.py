@@ -99,7 +99,8 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
     if case_run.after is not None:
         given = [region for region in regions if region.name in case_run.data.inputs]
         for change in (_change_a_quarter, _change_one)[case_run.third_call :]:
-            _change(runner, given, case_run, change)
+            elements = [region for region in given if region.name not in case_run.data.tables]
+            _change(runner, elements, case_run, change)
             runner.ask(call, timeout_s)
             for region in given:
                 _lay_out(runner, region, case_run)

@@ -44,10 +44,24 @@ SIGNATURE = parse_signature(
 def drawn(
     topic: Topic, rng: np.random.Generator, kind: Literal["exact", "real"], nbytes: int
 ) -> dict[str, Array]:
-    """Elements of the topic's own inputs at its largest case, drawn anew: so many bytes for each input, by name."""
+    """Elements of the topic's own inputs at its largest case, drawn anew: so many bytes for each input, by name. Tables
+    are left out."""
     problem = max(topic.judge_cases, key=topic.reference.min_bytes)
     inputs = topic.reference.make_inputs(problem, rng, kind)
-    return {name: rng.choice(array.reshape(-1), nbytes // array.itemsize) for name, array in inputs.items()}
+    return {
+        name: rng.choice(array.reshape(-1), nbytes // array.itemsize)
+        for name, array in inputs.items()
+        if name not in topic.table_names
+    }
+
+
+def even_tables(topic: Topic, problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
+    """Tables where a few blocks stand for all, filled up to whole pages, as a pattern has them: flat, by name."""
+    tables = topic.tables(problem, rng, even=True)
+    return {
+        name: np.resize(array, -(-array.nbytes // PAGE) * PAGE // array.itemsize)
+        for name, array in tables.items()
+    }
 
 
 def balanced(topic: Topic, rng: np.random.Generator, nbytes: int) -> dict[str, Array]:
@@ -67,20 +81,22 @@ class Fresh:
     """What inputs hold for one pass."""
 
     pools: Mapping[str, Array]  # by input, in its own type
+    tables: Mapping[str, Array]  # inputs as they are
     start: int
     window: int  # words from `start` on
     seed: int
 
     @classmethod
-    def of(cls, pools: Mapping[str, Array]) -> Fresh:
+    def of(cls, pools: Mapping[str, Array], tables: Mapping[str, Array]) -> Fresh:
         """Drawn now."""
-        return cls(pools, secrets.randbelow(POOL - WINDOW), WINDOW, secrets.randbits(32))
+        return cls(pools, tables, secrets.randbelow(POOL - WINDOW), WINDOW, secrets.randbits(32))
 
     @classmethod
-    def known(cls, topic: Topic) -> Fresh:
+    def known(cls, topic: Topic, problem: Problem) -> Fresh:
         """The same in every run."""
-        pools = drawn(topic, np.random.default_rng(PUBLIC_SEED), "real", POOL_BYTES)
-        return cls(pools, 0, POOL, PUBLIC_SEED)
+        rng = np.random.default_rng(PUBLIC_SEED)
+        pools = drawn(topic, rng, "real", POOL_BYTES)
+        return cls(pools, topic.tables(problem, rng), 0, POOL, PUBLIC_SEED)
 
     def filling(self, kernel: Kernel, pool: str, target: str, nbytes: int, limits: Limits) -> Run:
         """What fills a buffer from the buffer of a pool."""
@@ -94,6 +110,8 @@ class Fresh:
 
     def read(self, name: str, places: Array) -> Array:
         """Elements of an input in float64, by their places in it."""
+        if name in self.tables:
+            return np.asarray(self.tables[name].reshape(-1)[places], np.float64)
         pool = self.pools[name]
         each = WORD // pool.itemsize  # elements of a word
         chosen = self._chosen((places >> (each // 2)).astype(np.uint32))
@@ -112,6 +130,8 @@ class Fresh:
 
     def array(self, name: str, count: int) -> Array:
         """The first `count` elements of an input, in its own type."""
+        if name in self.tables:
+            return self.tables[name].reshape(-1)[:count]
         pool = self.pools[name]
         words, found = pool.view(np.uint32), np.empty(-(-count * pool.itemsize // WORD), np.uint32)
 

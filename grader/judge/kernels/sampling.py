@@ -21,7 +21,7 @@ from grader.judge.correctness.verdict import of_failure, of_records
 from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product, tensor_flop
-from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
+from grader.judge.kernels.fresh import PATTERN_BYTES, drawn, even_tables
 from grader.judge.runners.runner import Runner
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
@@ -83,14 +83,14 @@ def array_bytes(topic: Topic, planned: Planned, problem: Problem) -> int:
     return topic.reference.min_bytes(problem) + scratch
 
 
-def contents(topic: Topic) -> dict[str, Array]:
+def contents(topic: Topic, problem: Problem) -> dict[str, Array]:
     """Elements of the topic's inputs, by name: floats as in real data, and whole numbers as in exact cases, which may
-    say which word is updated."""
+    say which word is updated. Tables are the problem's, and even."""
     rng = np.random.default_rng(PUBLIC_SEED)
     found = drawn(topic, rng, "real", PATTERN_BYTES)
-    whole = {item.name for item in topic.signature.inputs if item.dtype.kind in "iu"}
+    whole = {name for name in found if topic.signature[name].dtype.kind in "iu"}
     exact = drawn(topic, rng, "exact", PATTERN_BYTES) if whole else {}
-    return found | {name: exact[name] for name in whole}
+    return found | {name: exact[name] for name in whole} | even_tables(topic, problem, rng)
 
 
 def sample(
@@ -156,6 +156,14 @@ def grown(record: Record, launch: Launch, growth: float) -> Record:
         copies_beside_reads=round(record.copies_beside_reads * each),
         bulk_beside_reads=round(record.bulk_beside_reads * each),
     )
+
+
+def as_uneven(record: Record, counted: Record) -> Record:
+    """The record of blocks that had even tables, where tables are as those of the counted launch: what a block's
+    longest warp does is as many times what blocks do on average."""
+    executed = counted.counters[metrics.WARP_INSTRUCTIONS] / counted.grid_blocks
+    mean = record.counters[metrics.WARP_INSTRUCTIONS] / record.blocks_run
+    return replace(record, longest_warp=round(mean * counted.longest_warp / executed))
 
 
 def uneven(record: Record) -> bool:

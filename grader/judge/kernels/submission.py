@@ -488,7 +488,7 @@ def _at_larger_sizes(
     """Records at `problem`, of a few blocks, or from those at smaller sizes where a few blocks do not tell.
 
     A few do not where the work of blocks differs, where one takes too long, and where they wait for each other or take
-    from each other's work. None: a block does far more than at the smaller sizes, and was stopped.
+    from each other's work. Where tables make it differ, they are even for these blocks. None: a block does far more than at the smaller sizes, and was stopped.
     """
     topic = runner.topic
     growth = work(topic, problem) / work(topic, smaller)
@@ -502,7 +502,7 @@ def _at_larger_sizes(
     seconds = emulator_seconds(topic, problem)
     runner.child.load_afresh(current.compiled, seconds)
     try:
-        inputs = sampling.contents(topic)
+        inputs = sampling.contents(topic, problem)
         found = sampling.sample(
             runner.child, current.compiled, launches, room, sampling.LONGEST_BLOCK, seconds, inputs
         )
@@ -512,7 +512,12 @@ def _at_larger_sizes(
     if took_too_long(current.at_main):
         return None
     doubtful = sampling.takes_turns(counted) and sampling.executed(found) > 2 * sampling.executed(grown)
-    return grown if doubtful else found
+    if doubtful:
+        return grown
+    return [
+        sampling.as_uneven(record, before) if topic.table_names.intersection(launch.buffers) else record
+        for record, before, launch in zip(found, counted, planned.launches, strict=True)
+    ]
 
 
 def explain(current: KernelSubmission, runner: CaseRunner) -> None:

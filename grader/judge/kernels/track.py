@@ -121,6 +121,7 @@ class Values:
     warm_up: Fresh
     known: CaseData
     rounds: dict[str, Array]  # pools, by input
+    tables: dict[str, Array]  # of rounds
     sums: bool  # whether rounds have inputs of which every sum is exact
 
     @classmethod
@@ -131,10 +132,12 @@ class Values:
         inputs are integers, and nothing but the exact sum is right.
         """
         check_room(topic, problem)
-        warm_up, rng, sums = Fresh.known(topic), np.random.default_rng(), topic.only_adds(problem, MOST_SUMS)
+        warm_up, rng = Fresh.known(topic, problem), np.random.default_rng()
+        sums = topic.only_adds(problem, MOST_SUMS)
         made = fresh.balanced if sums else partial(fresh.drawn, kind="real")
         pools = made(topic, rng, nbytes=fresh.POOL_BYTES)
-        return cls(topic, problem, warm_up, known(topic, problem, warm_up), pools, sums)
+        tables = topic.tables(problem, rng)
+        return cls(topic, problem, warm_up, known(topic, problem, warm_up), pools, tables, sums)
 
 
 class KernelTrack:
@@ -165,8 +168,12 @@ class KernelTrack:
         """Give a child everything that passes need."""
         self._generation = self.runner.generation
         for item in self.topic.signature.inputs:
-            for pools, whose in ((self._values.rounds, "rounds"), (self._values.warm_up.pools, "warm-up")):
-                self._place(_pool(item.name, whose), pools[item.name])
+            values = self._values
+            for given, whose in (
+                ({**values.rounds, **values.tables}, "rounds"),
+                ({**values.warm_up.pools, **values.warm_up.tables}, "warm-up"),
+            ):
+                self._place(_pool(item.name, whose), given[item.name])
             self._allocate(item.name, self._input_bytes[item.name])
         for item in self.topic.signature.outputs:
             self._allocate(item.name, math.prod(self._shapes[item.name]) * item.dtype.itemsize)
@@ -261,7 +268,8 @@ class KernelTrack:
         """Warm-ups, of which there may be several, have the inputs whose results are known; others draw theirs."""
         if number == WARM_UP:
             return _Round(number, self._values.warm_up, 1.0)
-        return _Round(number, Fresh.of(self._values.rounds), VERIFIED_WHOLE if self._whole else VERIFIED)
+        inputs = Fresh.of(self._values.rounds, self._values.tables)
+        return _Round(number, inputs, VERIFIED_WHOLE if self._whole else VERIFIED)
 
     @property
     def _outputs(self) -> list[str]:
@@ -271,9 +279,11 @@ class KernelTrack:
         """What gives all inputs their values."""
         return [self._from_pool(inputs, name, name, nbytes) for name, nbytes in self._input_bytes.items()]
 
-    def _from_pool(self, inputs: Fresh, name: str, target: str, nbytes: int) -> Run:
-        """What fills a buffer with values of the input `name`."""
+    def _from_pool(self, inputs: Fresh, name: str, target: str, nbytes: int) -> Run | Copy:
+        """What fills a buffer with values of the input `name`: a table is copied."""
         pool = _pool(name, "warm-up" if inputs is self._values.warm_up else "rounds")
+        if name in inputs.tables:
+            return Copy(pool, target, nbytes)
         return inputs.filling(self._filler, pool, target, nbytes, self.runner.hello().limits)
 
     @property

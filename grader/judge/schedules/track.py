@@ -36,7 +36,7 @@ class ReplayTrack:
         self.runner, self.job = runner, job
         self.case = cases.make(job.problem, "real")
         check_room(job.topic, job.problem)
-        self.data = known(job.topic, job.problem, Fresh.known(job.topic))
+        self.data = known(job.topic, job.problem, Fresh.known(job.topic, job.problem))
         self._right: dict[str, Bytes] = {}  # outputs found right
         self._staged: list[ReplayCandidate] = []
         self._set_up()

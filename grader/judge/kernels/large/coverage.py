@@ -104,11 +104,24 @@ def uncovered(
     least = SMALL_SHARE * sum(inputs.values()) if with_atomics else 0
     rest = {name: size for name, size in inputs.items() if name not in copied and size >= least}
     clusters = [math.prod(launch.cluster) for launch in launches]
-    reason = _first_uncovered("read", rest, records, clusters)
+    guided = _guided(records)
+    reason = _first_uncovered("read", rest, records, clusters, guided)
     if reason is None and not with_atomics:
         rest = {name: size for name, size in outputs.items() if name not in cleared}
-        reason = _first_uncovered("written", rest, records, clusters)
+        reason = _first_uncovered("written", rest, records, clusters, guided)
     return reason
+
+
+def _guided(records: Sequence[Record]) -> list[bool]:
+    """Of each launch, whether it reads what a launch before it has written, of which some blocks were not run: what its
+    blocks have to do may stand there."""
+    partial: set[str | None] = set()
+    guided = []
+    for record in records:
+        guided.append(any(item.only_read_bytes and item.array in partial for item in record.touched))
+        if record.blocks_run < record.grid_blocks:
+            partial |= {item.array for item in record.touched if item.written_bytes}
+    return guided
 
 
 def atomics(record: Record) -> int:
@@ -117,17 +130,22 @@ def atomics(record: Record) -> int:
 
 
 def _first_uncovered(
-    done: str, arrays: Mapping[str, int], records: Sequence[Record], clusters: Sequence[int]
+    done: str,
+    arrays: Mapping[str, int],
+    records: Sequence[Record],
+    clusters: Sequence[int],
+    guided: Sequence[bool],
 ) -> str | None:
     for name, nbytes in arrays.items():
         shares = [
             _share(done, name, record, cluster) for record, cluster in zip(records, clusters, strict=True)
         ]
         active = [share for share in shares if share.together]
+        by_others = any(share.together and told for share, told in zip(shares, guided, strict=True))
         known = all(share.conclusive for share in active or shares)
         if known and sum(share.at_most for share in shares) < nbytes:
             return _reason(done, name, nbytes, shares)
-        if len(active) == 1 and active[0].too_idle(nbytes):
+        if len(active) == 1 and not by_others and active[0].too_idle(nbytes):
             return _idle(done, name, active[0])
     return None
 

@@ -42,7 +42,7 @@ from grader.judge.correctness.verdict import NO_MEMORY, of_failure, of_findings,
 from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
-from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
+from grader.judge.kernels.fresh import PATTERN_BYTES, drawn, even_tables
 from grader.judge.kernels.large import rare_blocks
 from grader.judge.kernels.large.coverage import COVER, OTHERWISE, RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
@@ -93,6 +93,11 @@ class Patterns:
         pattern = self.arrays[name]
         found: Array = pattern[places % len(pattern)].astype(np.float64)
         return found
+
+
+    def at(self, topic: KernelTopic, problem: Problem, seed: int) -> Patterns:
+        """With the tables of a problem, which are there as a whole."""
+        return Patterns({**self.arrays, **even_tables(topic, problem, np.random.default_rng(seed))})
 
 
 def patterns(topic: KernelTopic, rng: np.random.Generator) -> Patterns:
@@ -176,12 +181,13 @@ def _records(
     planned: Planned | None = None
     try:
         with pool.emulator() as runner:
-            planned = _planned(kernel, topic, _limits(runner, meet), problem)
+            planned = _planned(kernel, topic, _limits(runner, meet or bool(topic.table_names)), problem)
             if planned is not None and any(launch.cooperative for launch in planned.launches):
                 planned = _planned(kernel, topic, runner.hello().limits, problem)  # for which there is room
             if planned is None:
                 return ()
-            return Look(kernel, topic, sampled, problem, planned, known).run(runner, rng)
+            at_problem = known.at(topic, problem, seed)
+            return Look(kernel, topic, sampled, problem, planned, at_problem).run(runner, rng)
     except Refused as refused:
         reason, by_an_int = refused.reason, _counted_by_an_int(topic, sampled, problem)
         if narrow := suspects.too_small(kernel.file.source):
@@ -202,13 +208,14 @@ def _counted_by_an_int(topic: KernelTopic, sampled: Sampled, problem: Problem) -
     return problem == topic.sizes_main or most <= MOST_OF_AN_INT
 
 
-def _limits(runner: Runner, meet: bool) -> Limits:
+def _limits(runner: Runner, as_it_is: bool) -> Limits:
     """Of a device with more multiprocessors: a grid that grows with them, and not with the problem, leaves less to do
-    for each block. Where blocks may `meet`, and wait for each other, the device is as it is."""
+    for each block. The device is as it is where blocks may meet, and wait for each other, or have shares of what tables
+    say, which would be too small to be even."""
     limits = runner.hello().limits
     return (
         limits
-        if meet
+        if as_it_is
         else {**limits, "multiprocessor_count": MULTIPROCESSORS * limits["multiprocessor_count"]}
     )
 
