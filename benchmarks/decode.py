@@ -133,7 +133,9 @@ def main() -> None:
     kernels = {name: prepare(file, device.arch) for name, file in files.items()}
     reader = prepare(parse_kernel_file(READ_KERNEL, READ_SIGNATURE), device.arch)
     for name, kernel in {**kernels, READ: reader}.items():
-        executor.load(Load(kernel.module if name == READ else name, kernel.build.image("pycuda"), kernel.file.extended))
+        executor.load(
+            Load(kernel.module if name == READ else name, kernel.build.image("pycuda"), kernel.file.extended)
+        )
     print(f"{device.name}, {chosen.rounds} rounds; rates in % of a read of the cache")
     limits = device.ext.device_limits()
     of_topic = cast(ModuleType, topic.reference)

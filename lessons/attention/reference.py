@@ -404,9 +404,7 @@ _LAST_TILE = (
 )
 
 
-def _rows(
-    queries: Exact, keys: Exact, values: Exact, places: Places, problem: Problem
-) -> Attended:
+def _rows(queries: Exact, keys: Exact, values: Exact, places: Places, problem: Problem) -> Attended:
     """Some queries of a head, by their places in it, and as many keys as count for one of them."""
     counted = np.arange(len(keys)) <= (places[:, None] if problem["causal"] else len(keys))
     counts = np.broadcast_to(counted, (len(queries), len(keys)))

@@ -310,9 +310,7 @@ def _of_tables(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
         (_NEXT_PAGE, np.roll(table, -1, axis=1)),
     ):
         yield text, batch._replace(table=other % pages)
-    keys, values = (
-        array.reshape(pages, PAGE, -1, D).swapaxes(1, 2) for array in (batch.keys, batch.values)
-    )
+    keys, values = (array.reshape(pages, PAGE, -1, D).swapaxes(1, 2) for array in (batch.keys, batch.values))
     yield _TOKENS_FIRST, batch._replace(keys=keys, values=values)
 
 
@@ -395,7 +393,8 @@ def _step(length: int, count: int, of_pages: bool) -> int:
     """Tokens of a part, of so many parts; of whole pages, or not."""
     if not of_pages:
         return max(1, -(-length // count))
-    return PAGE * -(-(-(-length // PAGE)) // count)
+    pages = -(-length // PAGE)
+    return PAGE * -(-pages // count)
 
 
 PARTS = tuple(PAGE << power for power in range(7))
@@ -431,9 +430,7 @@ _ONE_ROW = (
     "All sequences have the pages of the first one. Those of sequence b begin at table[b * M], where M is "
     "(T + 15) / 16."
 )
-_BY_COLUMNS = (
-    "The table is taken to be column-major. Page p of sequence b is table[b * M + p], where M is (T + 15) / 16."
-)
+_BY_COLUMNS = "The table is taken to be column-major. Page p of sequence b is table[b * M + p], where M is (T + 15) / 16."
 _NEXT_PAGE = "Each page is taken to be the next one of its sequence: token t lies in page t / 16."
 _TOKENS_FIRST = (
     "A page is taken to have its tokens first, and of each token all heads. It is KV × 16 × 128: token s of head k in "

@@ -73,7 +73,7 @@ decode(const half* __restrict__ Q, const half* __restrict__ K, const half* __res
     float maximum = -INFINITY;
     float total = 0.0f;
     float sums[OWN] = {};
-    #pragma unroll 2
+    #pragma unroll 4  // as many tokens in flight
     for (int token = 0; token < length; ++token) {
         const size_t row = (size_t(pages[token / PAGE]) * KV + shared_head) * PAGE + token % PAGE;
         const Pack k = own_part(K + row * D);

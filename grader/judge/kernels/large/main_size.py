@@ -94,7 +94,6 @@ class Patterns:
         found: Array = pattern[places % len(pattern)].astype(np.float64)
         return found
 
-
     def at(self, topic: KernelTopic, problem: Problem, seed: int) -> Patterns:
         """With the tables of a problem, which are there as a whole."""
         return Patterns({**self.arrays, **even_tables(topic, problem, np.random.default_rng(seed))})
