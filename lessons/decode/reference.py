@@ -430,7 +430,9 @@ _ONE_ROW = (
     "All sequences have the pages of the first one. Those of sequence b begin at table[b * M], where M is "
     "(T + 15) / 16."
 )
-_BY_COLUMNS = "The table is taken to be column-major. Page p of sequence b is table[b * M + p], where M is (T + 15) / 16."
+_BY_COLUMNS = (
+    "The table is taken to be column-major. Page p of sequence b is table[b * M + p], M being (T + 15) / 16."
+)
 _NEXT_PAGE = "Each page is taken to be the next one of its sequence: token t lies in page t / 16."
 _TOKENS_FIRST = (
     "A page is taken to have its tokens first, and of each token all heads. It is KV × 16 × 128: token s of head k in "

@@ -488,8 +488,8 @@ def _at_larger_sizes(
     """Records at `problem`, of a few blocks, or from those at smaller sizes where a few blocks do not tell.
 
     A few do not where the work of blocks differs, where one takes too long, and where they wait for each other or take
-    from each other's work. Where tables make it differ, they are even for these blocks. None: a block does far more than
-    at the smaller sizes, and was stopped.
+    from each other's work. Where tables make it differ, they are even for these blocks. None: a block does far more
+    than at the smaller sizes, and was stopped.
     """
     topic = runner.topic
     growth = work(topic, problem) / work(topic, smaller)

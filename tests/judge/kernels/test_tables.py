@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import record
 
+from grader.emulator import metrics
 from grader.judge.kernels import sampling
 from grader.judge.kernels.fresh import Fresh, drawn
 from grader.judge.kernels.large import main_size
@@ -50,6 +52,16 @@ def test_where_few_blocks_stand_for_all_sequences_are_alike(topic: KernelTopic) 
     ):
         assert valid(topic, dict(given), PROBLEM)
         assert set(given["lengths"][: PROBLEM["B"]]) == {224}  # 239 on average, in whole pages
+
+
+def test_blocks_that_were_alike_wait_for_the_longest_as_the_counted_ones() -> None:
+    counted = record(
+        grid_blocks=10, blocks_run=10, counters={metrics.WARP_INSTRUCTIONS: 400}, longest_warp=100
+    )
+    alike = record(grid_blocks=90, blocks_run=2, counters={metrics.WARP_INSTRUCTIONS: 600}, longest_warp=75)
+    assert (
+        sampling.as_uneven(alike, counted).longest_warp == 750
+    )  # a block has 300, and the longest 2.5 times as many
 
 
 def test_a_sequence_that_is_longer_than_its_table_says_is_found(topic: KernelTopic) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace as replace_struct
 from records import record
 from tiers import sample
 
@@ -126,6 +127,17 @@ def test_a_few_blocks_that_do_other_work_prove_nothing(run: int, covers: bool) -
     cols = Touched(4096, 0, 4, 0, 4, 0, (0,), "cols", written_elsewhere=run - 1)
     found = record(grid=(100, 1, 1), blocks_run=run, grid_blocks=100, touched=(rows, cols))
     assert (uncovered([LAUNCH], [found], {}, {"cols": 2000}) is None) == covers
+
+
+@pytest.mark.parametrize(("run", "covers"), [(100, False), (60, True)])
+def test_what_other_blocks_have_written_may_say_what_there_is_to_do(run: int, covers: bool) -> None:
+    """Half of the blocks that store to `out` are idle. They read what a launch before has written, whole or not."""
+    plan = Touched(4096, 0, 4 * run, 0, 4, 0, (0,), "plan")
+    planning = record(grid=(100, 1, 1), blocks_run=run, grid_blocks=100, touched=(plan,))
+    read = Touched(4096, 4 * run, 0, 4, 0, 4 * run, (), "plan")
+    working = wrote(1301, 600, 40, 12_000)
+    working = replace_struct(working, touched=(*working.touched, read))
+    assert (uncovered([LAUNCH, LAUNCH], [planning, working], {}, {"out": 40_000}) is None) == covers
 
 
 HEAD = """// /// launch
