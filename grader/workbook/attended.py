@@ -80,7 +80,7 @@ class Attended(NamedTuple):
             exponents = SINGLE * LAMBDA * (np.sqrt(size) * products + np.abs(largest)) * p
             shares = exponents @ absolute + exponents.sum(axis=1, keepdims=True) * outputs
             added = SINGLE * LAMBDA * np.sqrt(len(self.keys)) * (sums + outputs)
-            tiny = TINY / 2 * (1.0 + self.counts @ np.nan_to_num(absolute))
+            tiny = TINY / 2 * (1.0 + self.counts.astype(np.float64) @ np.nan_to_num(absolute))
             bound: Exact = outputs + sums + (shares + added + tiny) / HALF
             return bound
 

