@@ -6,7 +6,7 @@ On a machine with a GPU and PyTorch. Without files the rungs are timed that stor
 once, in turn, behind a fill that empties the L2 cache: with sequences that all have T tokens, and with the topic's own
 lengths from 0 to T. A rate counts the keys and values of these tokens. A ratio is the median over the rounds of the
 time of a plain read of as many bytes over the other's, with its 95 % interval. PyTorch's scaled_dot_product_attention
-has keys and values of each sequence in one piece, and runs where all are equally long. Outputs of the first and the
+has keys and values of each sequence in one piece, and runs where all are equally long, by each back end that can. Outputs of the first and the
 last sequence are compared with the product in FP64.
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -35,7 +36,8 @@ from grader.workbook.topic import KernelTopic
 
 SHAPES = ((64, 64, 8, 8192), (1, 64, 8, 131072), (64, 32, 8, 2048), (16, 32, 32, 4096))
 WARM_UP = 3
-READ, TORCH = "read", "PyTorch"
+READ = "read"
+BACK_ENDS = {"PyTorch, flash": "FLASH_ATTENTION", "PyTorch, cuDNN": "CUDNN_ATTENTION"}
 D, PAGE = 128, 16
 MOST = 2.0**-9  # that an output may be off
 
@@ -46,10 +48,10 @@ class WithPyTorch(Executor):
     """Knows PyTorch's attention as a library; it works on tensors over its own buffers."""
 
     tensors: dict[str, Any]
-    attend: Callable[[], Any]
+    peers: dict[str, Callable[[], Any]]
 
     def prepared_library(self, op: Library) -> Callable[[], Any]:
-        return self.attend
+        return self.peers[op.name]
 
     def prepare(self, problem: dict[str, Any], lengths: Lengths) -> None:
         """Draw the inputs: pages of sequences in any order, behind page 0."""
@@ -79,16 +81,23 @@ class WithPyTorch(Executor):
             there[...] = cupy.asarray(array)
             self.tensors[name] = torch.from_numpy(array.astype(np.int64))
         scale = problem["scale"]
+        self.peers = {}
         if (lengths == lengths[0]).all():
             q = self.tensors["Q"].view(b, h, 1, D)
             shape = (b, kv, problem["T"], D)
             k, v = (self.tensors[name][1:].reshape(-1)[: np.prod(shape)].view(shape) for name in "KV")
 
-            def attend() -> Any:
-                with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION]):
-                    return scaled_dot_product_attention(q, k, v, scale=scale, enable_gqa=h > kv)
+            def way(back_end: str) -> Callable[[], Any]:
+                def attend() -> Any:
+                    with sdpa_kernel(getattr(SDPBackend, back_end)):
+                        return scaled_dot_product_attention(q, k, v, scale=scale, enable_gqa=h > kv)
 
-            self.attend = attend
+                return attend
+
+            for name, back_end in BACK_ENDS.items():
+                with suppress(RuntimeError):
+                    way(back_end)()
+                    self.peers[name] = way(back_end)
 
     def error(self, scale: float) -> float:
         """The largest of O in the first and the last sequence."""
@@ -160,8 +169,7 @@ def main() -> None:
                 executor.allocate(Allocate(name, size))
             executor.prepare(problem, lengths)
             actions: dict[str, Run | Library] = {READ: reading(reader, "source", nbytes, "word", limits)}
-            if kind == "equal":
-                actions[TORCH] = Library(TORCH, {}, problem)
+            actions |= {name: Library(name, {}, problem) for name in executor.peers}
             actions |= {name: Run(name, item.launches) for name, item in planned.items()}
             times: dict[str, list[float]] = {name: [] for name in actions}
             for number in range(WARM_UP + chosen.rounds):
