@@ -1,4 +1,5 @@
-"""Pictures with sliders: the banks of shared memory, occupancy, the ratio of a register tile, and the time of a batch.
+"""Pictures with sliders: the banks of shared memory, occupancy, the ratio of a register tile, the time of a batch, and
+that of a token's attention.
 
 A slider is a widget where ipywidgets is installed and the page has a kernel to answer it; everywhere else the same
 picture stands still, at the values the slider begins with.
@@ -13,6 +14,7 @@ from typing import Any
 
 from grader.analysis import devices
 from grader.analysis.batches import Batch
+from grader.analysis.decoding import Decoding
 from grader.analysis.devices import named
 from grader.analysis.intensity import RegisterTile
 from grader.report import pictures
@@ -169,6 +171,36 @@ def batch_slider(
         {
             "vectors": ("SelectionSlider", {"value": vectors, "options": powers, "description": "vectors"}),
             "bits": ("Dropdown", {"value": bits, "options": [4, 8, 16], "description": "bits a weight"}),
+            "device": ("Dropdown", {"value": named(device).name, "options": names, "description": "GPU"}),
+        },
+    )
+
+
+def decode_slider(
+    sequences: int = 64, tokens: int = 8192, group: int = 8, device: str = "NVIDIA H100", heads: int = 64
+) -> Slider:
+    """The least time of attention of a token in each of `sequences` over the `tokens` of its cache: bytes against
+    arithmetic. `group` of the `heads` share a head of keys and values of 128 halves.
+
+    All four are powers of two: up to 64 sequences, 1024 to 131,072 tokens, a group up to the heads.
+    """
+
+    def draw(sequences: int, tokens: int, group: int, device: str) -> Picture:
+        return Picture(pictures.decoding(Decoding(named(device), sequences, tokens, heads, group)))
+
+    names = [spec.name for spec in devices.boards()]
+    counts = [1 << power for power in range(7)]
+    lengths = [1 << power for power in range(10, 18)]
+    groups = [1 << power for power in range(heads.bit_length())]
+    return _slider(
+        draw,
+        {
+            "sequences": (
+                "SelectionSlider",
+                {"value": sequences, "options": counts, "description": "sequences"},
+            ),
+            "tokens": ("SelectionSlider", {"value": tokens, "options": lengths, "description": "tokens"}),
+            "group": ("SelectionSlider", {"value": group, "options": groups, "description": "group"}),
             "device": ("Dropdown", {"value": named(device).name, "options": names, "description": "GPU"}),
         },
     )

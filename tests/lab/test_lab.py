@@ -266,6 +266,19 @@ def test_a_slider_shows_from_which_batch_on_arithmetic_is_the_limit() -> None:
     assert "Reading takes at least 40.1 µs" in repr(slider)
 
 
+def test_a_slider_shows_that_no_cache_is_long_enough_for_arithmetic() -> None:
+    pytest.importorskip("ipywidgets")
+    slider = lab.decode_slider()
+    before = "Reading 2.15 GB takes at least 641 µs, arithmetic 17.4 µs: memory is the limit."
+    assert before in repr(slider)
+    assert "Both would be equal at 295." in repr(slider)  # 989.4 TFLOP/s over 3.35 TB/s
+    slider.controls["tokens"].value = 131072
+    slider.controls["sequences"].value = 4
+    assert before in repr(slider)
+    slider.controls["group"].value = 1
+    assert "Reading 17.2 GB takes at least 5.13 ms, arithmetic 17.4 µs: memory" in repr(slider)
+
+
 def test_without_widgets_the_picture_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sliders.importlib.util, "find_spec", lambda name: None)
     slider = lab.banks_slider(stride=32)

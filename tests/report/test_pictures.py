@@ -11,6 +11,7 @@ import pytest
 from made_up_history import NOW, standing
 
 from grader.analysis.batches import Batch
+from grader.analysis.decoding import Decoding
 from grader.analysis.devices import named
 from grader.history.progress import progress
 from grader.report import pictures
@@ -69,6 +70,9 @@ DRAWN: dict[str, Callable[[], str]] = {
     "banks": lambda: pictures.banks([128 * lane for lane in range(32)]),
     "batch": lambda: pictures.batch(Batch(named("H100"), 512, 16, 1 << 28)),
     "batch of one, few bits": lambda: pictures.batch(Batch(named("RTX 3090"), 1, 4, 1 << 20)),
+    "decoding": lambda: pictures.decoding(Decoding(named("H100"), 64, 8192, 64, 8)),
+    "decoding of the most": lambda: pictures.decoding(Decoding(named("T4"), 64, 131072, 64, 1)),
+    "decoding of the fewest": lambda: pictures.decoding(Decoding(named("B200"), 1, 1024, 64, 64)),
     "sectors": lambda: pictures.sectors([12 * lane for lane in range(32)]),
     "timeline": lambda: pictures.intervals(
         record("streams").rungs[3].timeline, "measured", "<two> & streams"

@@ -10,6 +10,7 @@ from grader.report.pictures.access import banks, sectors
 from grader.report.pictures.arrays import accesses, accesses_for_pages
 from grader.report.pictures.bars import Bar, bars, bars_for_pages
 from grader.report.pictures.batches import batch
+from grader.report.pictures.decodings import decoding
 from grader.report.pictures.ladders import ladder, ladder_for_pages
 from grader.report.pictures.occupancies import occupancy
 from grader.report.pictures.rooflines import roofline
@@ -25,6 +26,7 @@ __all__ = [
     "bars",
     "bars_for_pages",
     "batch",
+    "decoding",
     "intervals",
     "ladder",
     "ladder_for_pages",
