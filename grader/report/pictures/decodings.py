@@ -17,8 +17,8 @@ def decoding(of: Decoding) -> str:
     """The least time against how many query heads share a head of keys and values, both logarithmic, with a point at
     the case itself."""
     title = (
-        f"{units.number_of(of.sequences, 'sequence')} of {of.tokens:,} tokens, {of.heads} query heads, "
-        f"{of.group} to a head of keys and values, {of.device.name}"
+        f"{units.number_of(of.sequences, 'sequence')} of {of.tokens:,} tokens, {of.heads} query heads in groups of "
+        f"{of.group}, {of.device.name}"
     )
     limit = "memory" if of.reading_s > of.arithmetic_s else "arithmetic"
     said = (
