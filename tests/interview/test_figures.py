@@ -134,6 +134,7 @@ def test_a_rounds_answer_gives_the_share_of_the_bound_or_the_library(topic):
         "gemv",
         "gemv_int4",
         "attention",
+        "decode",
     ],
 )
 def test_no_ratio_has_the_same_answer_twice_in_a_row(topic):
@@ -508,6 +509,89 @@ def test_the_ratios_of_attention_are_explained_by_what_is_counted():
         for rung, pattern in found:
             value = item.ratio.value.evaluate(counted("attention", rung))
             assert value == pytest.approx(float(re.search(pattern, text)[1]), rel=0.02), (rung, pattern)
+
+
+def test_the_interview_on_decode_quotes_what_follows_from_the_boards_figures():
+    interview = rounds.read_interview(load_topic("decode"))
+    answers = {item.rung: item.answer for item in interview.rounds}
+    latent = next(item.answer for item in interview.follow_ups if "latent attention" in item.ask)
+    parts = next(item.correction for item in interview.common_errors if "more parts" in item.says)
+    cache = 64 * 8192 * 8 * 512  # bytes of 64 sequences with 8192 tokens
+    piece = 2 * 8 * 130 * 4  # bytes of eight queries, written and read
+    lengths = [round(16384 * (place / 31) ** 2) for place in range(32)]
+    quoted = [
+        (interview.answer, r"8 heads are ([\d.]+) GB", cache / 1e9),
+        (interview.answer, r"GB, (\d+) µs", 1e6 * cache / H200.dram_read),
+        (interview.answer, r"have time for (\d+)\. Its", H200.peak_tensor / H200.peak_dram),
+        (interview.answer, r"units have time for (\d+),", H200.peak_flop / H200.peak_dram),
+        (answers["01_warp_a_head"], r"where a read takes ([\d.]+)\.", 1e3 * cache / H200.dram_read),
+        (answers["02_page_at_a_time"], r"anew, (\d+) GB of loads", 8 * cache / 1e9),
+        (answers["02_page_at_a_time"], r"in place of ([\d.]+), most", cache / 1e9),
+        (answers["04_split"], r"the mean is a (third) of", sum(lengths) / 32 / max(lengths)),
+        (answers["05_by_length"], r"is ([\d,]+) bytes in place", 2 * (512 + 64)),
+        (answers["05_by_length"], r"bytes in place of ([\d,]+) with", 8 * 512),
+        (latent, r"128 heads that is (\d+) for each", 128 * 2 * (576 + 512) / 1152),
+        (latent, r"more than the (\d+)", H200.peak_tensor / H200.peak_dram),
+        (parts, r"that is ([\d.]+) % more", 100 * piece / (256 * 512)),
+        (parts, r"with 16 tokens as many (again)", piece / (16 * 512)),
+    ]
+    words = {"third": 1 / 3, "again": 1}
+    for text, pattern, computed in quoted:
+        (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
+        value = words[found] if found in words else float(found.replace(",", ""))
+        assert value == pytest.approx(computed, rel=0.05), pattern
+
+
+@pytest.mark.soak(area="interview")
+def test_the_interview_on_decode_quotes_what_is_counted():
+    answers = {item.rung: item.answer for item in rounds.read_interview(load_topic("decode")).rounds}
+
+    def each(rung: str, counter: str) -> float:
+        """Of a token and a query head."""
+        found = counted("decode", rung)
+        return found[counter] / (found["TOKENS"] * found["H"])
+
+    def ms_of_instructions(rung: str) -> float:
+        count = 64 * 8192 * 64 * each(rung, "smsp__inst_executed.sum")
+        return 1e3 * count / (4 * H200.sms * H200.clock_hz)
+
+    executed = "smsp__inst_executed.sum"
+    first, second = "01_warp_a_head", "02_page_at_a_time"
+    quoted = [
+        (answers["00_naive"], r"there are (\d+) sectors", each("00_naive", "load_sectors")),
+        (answers[first], r"one more: (\d+) for", each(first, "load_sectors")),
+        (answers[first], r"takes (\d+) of them", each(first, executed)),
+        (answers[first], r"make ([\d.]+) · 10⁹", 64 * 8192 * 64 * each(first, executed) / 1e9),
+        (answers[first], r"at least ([\d.]+) ms", ms_of_instructions(first)),
+        (answers[second], r"takes (\d+) instructions", each(second, executed)),
+        (answers[second], r"in place of (\d+)\. That", each(first, executed)),
+        (answers[second], r"still ([\d.]+) ms", ms_of_instructions(second)),
+        (answers["03_tensor_cores"], r"takes (two) instructions", each("03_tensor_cores", executed)),
+        (answers["05_by_length"], r"has (\d+) registers", counted("decode", "05_by_length")["registers"]),
+    ]
+    for text, pattern, computed in quoted:
+        (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
+        assert float({"two": 2}.get(found, found)) == pytest.approx(computed, rel=0.03), pattern
+
+
+@pytest.mark.soak(area="interview")
+def test_the_ratios_of_decode_are_explained_by_what_is_counted():
+    quoted = {
+        "00_naive": (r"13 more: (\d+)\.$", None),
+        "01_warp_a_head": (r"each token: (\d+)\.", r"Before it was (\d+)\."),
+        "02_page_at_a_time": (r"number: ([\d.]+) for", r"Before it was (\d+)\."),
+        "03_tensor_cores": (r"each load: ([\d.]+)\. ", r"read it: ([\d.]+)\."),
+        "04_split": (r"parts of it: ([\d.]+)\.$", r"quarter of it: (\d+)\."),
+        "05_by_length": (r"400 pieces: (\d+)\.$", r"it was (\d+) for 1,000"),
+    }
+    before = None
+    for item in rounds.read_interview(load_topic("decode")).rounds:
+        text = re.sub(r"\s+", " ", item.ratio.explain).strip()
+        for rung, pattern in zip((item.rung, before), quoted[item.rung], strict=True):
+            if pattern is not None:
+                value = item.ratio.value.evaluate(counted("decode", rung))
+                assert value == pytest.approx(float(re.search(pattern, text)[1]), rel=0.02), (rung, pattern)
+        before = item.rung
 
 
 @pytest.mark.parametrize("topic", TOPICS)
