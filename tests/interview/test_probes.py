@@ -200,7 +200,7 @@ SLIPS = re.compile(
 )
 NUMBERED = re.compile(
     r"\b(?:batch of|chunk|core|expert|instruction|lane|number|parity|part|rank|row|single|stream|stride|template|thread"
-    r"|version) $",
+    r"|version|warpgroup) $",
     re.IGNORECASE,
 )
 """Before a 1 that counts nothing: thread 1 reads."""
