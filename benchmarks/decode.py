@@ -6,8 +6,8 @@ On a machine with a GPU and PyTorch. Without files the rungs are timed that stor
 once, in turn, behind a fill that empties the L2 cache: with sequences that all have T tokens, and with the topic's own
 lengths from 0 to T. A rate counts the keys and values of these tokens. A ratio is the median over the rounds of the
 time of a plain read of as many bytes over the other's, with its 95 % interval. PyTorch's scaled_dot_product_attention
-has keys and values of each sequence in one piece, and runs where all are equally long, by each back end that can. Outputs of the first and the
-last sequence are compared with the product in FP64.
+has keys and values of each sequence in one piece, and runs where all are equally long, by each back end that can.
+Outputs of the first and the last sequence are compared with the product in FP64.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@
 // Where its share begins, a block finds out from the lengths, 32 at a time: a sum goes through the warp.
 //
 // What it should buy: lengths differ, and no block waits for the longest one. At the main size, where the longest of 32
-// sequences has 16,384 tokens and all together 11 times as many, an H200 takes 181 µs in place of 217, and a plain read
-// of the cache 158. A single one with 131,072 tokens takes 151 µs in place of 194.
+// sequences has 16,384 tokens and all together 11 times as many, an H200 takes 181 µs in place of 221, and a plain read
+// of the cache 159. A single one with 131,072 tokens takes 152 µs in place of 195.
 //
 // What it costs: every block reads all lengths, which is nothing next to keys as long as sequences are long.
 //
