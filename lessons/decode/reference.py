@@ -211,9 +211,18 @@ def mistake(inputs: Inputs, outputs: Inputs, problem: Problem) -> str | None:
         empty = inputs["lengths"] == 0
         if attended.near(o[~empty], right[~empty], bound[~empty]):
             return None if attended.near(o, right, bound) else _EMPTY
-        formulas = list(_formulas(_Batch.of(inputs, problem)))
+        if _has_nan_of_nobody(o, inputs, right, bound):
+            return _BEHIND
+        formulas = [
+            (text, np.where(empty[:, None, None], ANYTHING, gives))
+            for text, gives in _formulas(_Batch.of(inputs, problem))
+        ]
         for loose in (0.0 * bound, bound):  # in exact cases, each element is known better than its bound says
-            found = {text for text, gives in formulas if attended.near(o, gives, loose)}
+            found = {
+                text
+                for text, gives in formulas
+                if np.isnan(o[np.isnan(gives)]).all() and attended.near(o, gives, loose)
+            }
             if found:
                 return found.pop() if len(found) == 1 else None
     return None
@@ -222,6 +231,23 @@ def mistake(inputs: Inputs, outputs: Inputs, problem: Problem) -> str | None:
 MOST_SCORES = 1 << 17
 """Of a problem whose wrong outputs are explained."""
 
+ANYTHING = np.inf
+"""What a formula gives that divides 0 by 0: a kernel may do something else there."""
+
+
+def _has_nan_of_nobody(o: Exact, inputs: Inputs, right: Exact, bound: Exact) -> bool:
+    """Whether all is right but for NaN of sequences behind whose last token, in its page or in their row of the table,
+    there is one."""
+    if not np.isnan(inputs["V"][0]).all():
+        return False
+    own, most = inputs["lengths"].astype(np.int64), PAGE * inputs["table"].shape[1]
+    for behind in (own % PAGE > 0, (own > 0) & (own < most)):
+        nan = np.isnan(right) | behind[:, None, None]
+        others = nan.all() or attended.near(o[~nan], right[~nan], bound[~nan])
+        if behind.any() and np.isnan(o[nan]).all() and others:
+            return True
+    return False
+
 
 class _Batch(NamedTuple):
     """A small problem, as a kernel takes it to be."""
@@ -229,7 +255,8 @@ class _Batch(NamedTuple):
     queries: Exact  # B × H × D
     keys: Exact  # pages × KV × PAGE × D
     values: Exact
-    table: Places
+    table_of_keys: Places
+    table: Places  # of values
     lengths: Places
     shared: Places  # of each query head, the head of keys and values
     scale: float
@@ -239,47 +266,41 @@ class _Batch(NamedTuple):
         queries, keys, values = (inputs[name].astype(np.float64) for name in "QKV")
         shared = np.arange(int(problem["H"])) // _group(problem)
         table, own = (inputs[name].astype(np.int64) for name in ("table", "lengths"))
-        return cls(queries, keys, values, table, own, shared, _scale(problem))
+        return cls(queries, keys, values, table, table, own, shared, _scale(problem))
 
     def heads(self) -> Iterator[tuple[tuple[int, int], Exact, Exact]]:
         """Of each query head its place, the scores of its tokens, and their rows of V."""
         for sequence, length in enumerate(self.lengths):
-            pages, slots = _places(self.table[sequence], min(length, PAGE * self.table.shape[1]))
+            (of_keys, slots), (pages, _) = (
+                _places(table[sequence], min(length, PAGE * table.shape[1]))
+                for table in (self.table_of_keys, self.table)
+            )
             for head, shared in enumerate(self.shared if length > 0 else ()):
-                scores = self.scale * (self.keys[pages, shared, slots] @ self.queries[sequence, head])
+                scores = self.scale * (self.keys[of_keys, shared, slots] @ self.queries[sequence, head])
                 yield (sequence, head), scores, self.values[pages, shared, slots]
 
-    def gives(self, weigh: Callable[[Exact], Exact]) -> Exact:
-        """O, where `weigh` makes weights of the scores of a head."""
-        found = np.zeros(self.queries.shape)
-        for place, scores, values in self.heads():
-            found[place] = weigh(scores) @ values
-        return found
+    def gives(self, *ways: Callable[[Exact], Exact]) -> list[Exact]:
+        """O by each way to make weights of the scores of a head."""
+        found = np.full((len(ways), *self.queries.shape), ANYTHING)
+        for (sequence, head), scores, values in self.heads():
+            found[:, sequence, head] = np.stack([weigh(scores) for weigh in ways]) @ values
+        return list(found)
 
     @property
     def outputs(self) -> Exact:
-        return self.gives(_softmax)
+        return self.gives(_softmax)[0]
 
 
 def _softmax(scores: Exact) -> Exact:
-    terms: Exact = np.exp(scores - scores.max())
-    return terms / terms.sum()
+    return _shares(np.exp(scores - scores.max()))
 
 
 def _formulas(batch: _Batch) -> Iterator[tuple[str, Exact]]:
     """Mistaken formulas of O with what they give."""
     for text, changed in (*_of_lengths(batch), *_of_tables(batch), *_of_heads(batch), *_of_scales(batch)):
         yield text, changed.outputs
-    yield _NOT_DIVIDED, batch.gives(lambda scores: np.exp(scores - scores.max()))
-    for tokens in PARTS:
-        for text, weigh in _of_parts(tokens):
-            yield text, batch.gives(weigh)
-    for count in COUNTS:
-        for of_pages in (False, True):
-            yield (
-                _AVERAGED,
-                batch.gives(lambda scores, c=count, p=of_pages: _averaged(scores, _step(len(scores), c, p))),
-            )
+    texts, ways = zip(*_ways(), strict=True)
+    yield from zip(texts, batch.gives(*ways), strict=True)
 
 
 def _of_lengths(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
@@ -291,7 +312,9 @@ def _of_lengths(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
         (_FULL_PAGES, own // PAGE * PAGE),
         (_LAST_TOKEN, own - 1),
         (_ONE_TOO_MANY, np.minimum(own + 1, most)),
+        (_ONE_TOO_MANY, np.minimum(own + 1, own.max())),
         (_OTHER_LENGTH, np.roll(own, 1)),
+        (_OTHER_LENGTH, np.roll(own, -1)),
         (_OTHER_LENGTH, np.full_like(own, own[0])),
     ):
         yield text, batch._replace(lengths=other)
@@ -301,15 +324,26 @@ def _of_tables(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
     table, pages = batch.table, len(batch.keys)
     sequence, page = np.indices(table.shape)
     first = np.cumsum(-(-batch.lengths // PAGE)) - -(-batch.lengths // PAGE)
+    shorter = (sequence * (table.shape[1] - 1) + page) % table.size
     for text, other in (
+        (_NO_TABLE, page),
+        (_NO_TABLE, 1 + page),
         (_NO_TABLE, sequence * table.shape[1] + page),
         (_NO_TABLE, first[:, None] + page),
         (_NO_TABLE, 1 + first[:, None] + page),
+        (_ONE_PAGE, 0 * page),
+        (_ONE_PAGE, table[:, :1] + 0 * page),
         (_ONE_ROW, table[:1] + 0 * page),
+        (_OTHER_ROW, np.roll(table, 1, axis=0)),
+        (_OTHER_ROW, np.roll(table, -1, axis=0)),
+        (_SHORTER_ROW, table.ravel()[shorter]),
         (_BY_COLUMNS, table.reshape(table.shape[::-1]).T),
         (_NEXT_PAGE, np.roll(table, -1, axis=1)),
     ):
-        yield text, batch._replace(table=other % pages)
+        inside: Places = np.asarray(other % pages, np.int64)
+        yield text, batch._replace(table=inside, table_of_keys=inside)
+        yield text + _KEYS_ALONE, batch._replace(table_of_keys=inside)
+        yield text + _VALUES_ALONE, batch._replace(table=inside)
     keys, values = (array.reshape(pages, PAGE, -1, D).swapaxes(1, 2) for array in (batch.keys, batch.values))
     yield _TOKENS_FIRST, batch._replace(keys=keys, values=values)
 
@@ -337,20 +371,100 @@ def _of_scales(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
             yield text, batch._replace(scale=other)
 
 
-def _of_parts(tokens: int) -> Iterator[tuple[str, Callable[[Exact], Exact]]]:
-    """What comes out where tokens are taken so many at a time."""
+Split = Callable[[int], Places]
+"""How a sequence of so many tokens is split: of each token the number of its part."""
+
+
+def _ways() -> Iterator[tuple[str, Callable[[Exact], Exact]]]:
+    """Mistaken ways to make weights of the scores of a head."""
+    yield _NOT_DIVIDED, lambda scores: np.exp(scores - scores.max())
+    for split in _splits():
+        yield from _of_parts(split)
+    for tokens in (1, *PARTS):
+        yield from _of_steps(_dealt(1, 1), tokens)
+    for count in COUNTS:
+        for unit in (1, PAGE):
+            yield from _of_steps(_dealt(count, unit), unit)
+
+
+def _splits() -> Iterator[Split]:
+    for tokens in PARTS:
+        yield _of_length(tokens)
+    for count in COUNTS:
+        for unit in (1, PAGE):
+            yield from (_rounded_up(count, unit), _even(count, unit), _dealt(count, unit))
+
+
+def _of_length(tokens: int) -> Split:
+    return lambda length: np.arange(length) // tokens
+
+
+def _rounded_up(count: int, unit: int) -> Split:
+    """So many parts of whole pages, or of tokens: the last one may be shorter, or not be there."""
+    return lambda length: np.arange(length) // (unit * max(1, -(-length // (unit * count))))
+
+
+def _even(count: int, unit: int) -> Split:
+    """So many parts, as long as each other but for a page, or a token."""
+    return lambda length: (np.arange(length) // unit * count + count - 1) // -(-length // unit)
+
+
+def _dealt(count: int, unit: int) -> Split:
+    """Pages, or tokens, are dealt out to so many."""
+    return lambda length: np.arange(length) // unit % count
+
+
+def _of_parts(split: Split) -> Iterator[tuple[str, Callable[[Exact], Exact]]]:
+    """What comes out where parts are merged, or are not."""
+
+    def of_tokens(scores: Exact) -> tuple[Exact, Exact, Exact]:
+        """Of each token the maximum and the total of its part, and its weight in there."""
+        _, part = np.unique(split(len(scores)), return_inverse=True)
+        maxima = np.full(part.max() + 1, -np.inf)
+        np.maximum.at(maxima, part, scores)
+        own: Exact = maxima[part]
+        terms: Exact = np.exp(scores - own)
+        totals: Exact = np.bincount(part, terms).astype(np.float64)[part]
+        return own, totals, terms
+
+    def averaged(scores: Exact) -> Exact:
+        _, totals, terms = of_tokens(scores)
+        return _shares(terms / totals)
 
     def own_maximum(scores: Exact) -> Exact:
-        first = np.arange(0, len(scores), tokens)
-        largest = np.repeat(np.maximum.reduceat(scores, first), tokens)[: len(scores)]
-        terms = np.exp(scores - largest)
-        return np.asarray(terms / terms.sum())
+        _, _, terms = of_tokens(scores)
+        return _shares(terms)
+
+    def without_totals(scores: Exact) -> Exact:
+        maxima, totals, terms = of_tokens(scores)
+        return _shares(terms / totals * np.exp(maxima - scores.max()))
+
+    def only(token: int) -> Callable[[Exact], Exact]:
+        def weigh(scores: Exact) -> Exact:
+            part = split(len(scores))
+            return _softmax(np.where(part == part[token], scores, -np.inf))
+
+        return weigh
+
+    yield _AVERAGED, averaged
+    yield _OWN_MAXIMUM, own_maximum
+    yield _WITHOUT_TOTALS, without_totals
+    yield _FIRST_PART, only(0)
+    yield _LAST_PART, only(-1)
+
+
+def _of_steps(split: Split, tokens: int) -> Iterator[tuple[str, Callable[[Exact], Exact]]]:
+    """What comes out where each part takes so many tokens at a time, and what it has found before is not scaled."""
 
     def early(scores: Exact) -> tuple[Exact, Exact]:
-        """Terms of the maximum so far, and of the last one."""
-        first = np.arange(0, len(scores), tokens)
-        so_far = np.maximum.accumulate(np.maximum.reduceat(scores, first))
-        return np.exp(scores - np.repeat(so_far, tokens)[: len(scores)]), np.exp(scores - scores.max())
+        """Terms of the maximum that a part had so far, and of the last one."""
+        parts, found = split(len(scores)), scores.copy()
+        for part in np.unique(parts):
+            own = scores[parts == part]
+            so_far = np.maximum.accumulate(np.maximum.reduceat(own, np.arange(0, len(own), tokens)))
+            excess = own.max() - np.repeat(so_far, tokens)[: len(own)]
+            found[parts == part] += excess
+        return np.exp(found - scores.max()), np.exp(scores - scores.max())
 
     def outputs_not_scaled(scores: Exact) -> Exact:
         terms, right = early(scores)
@@ -362,39 +476,15 @@ def _of_parts(tokens: int) -> Iterator[tuple[str, Callable[[Exact], Exact]]]:
 
     def neither(scores: Exact) -> Exact:
         terms, _ = early(scores)
-        return np.asarray(terms / terms.sum())
+        return _shares(terms)
 
-    def only(part: slice) -> Callable[[Exact], Exact]:
-        def weigh(scores: Exact) -> Exact:
-            weights = np.zeros(len(scores))
-            chosen = slice((len(scores) - 1) // tokens * tokens, None) if part.start else part
-            weights[chosen] = _softmax(scores[chosen])
-            return weights
-
-        return weigh
-
-    yield _AVERAGED, lambda scores: _averaged(scores, tokens)
-    yield _OWN_MAXIMUM, own_maximum
     yield _OUTPUTS_NOT_SCALED, outputs_not_scaled
     yield _SUM_NOT_SCALED, sum_not_scaled
     yield _NEITHER_SCALED, neither
-    yield _FIRST_PART, only(slice(0, tokens))
-    yield _LAST_PART, only(slice(1, None))
 
 
-def _averaged(scores: Exact, tokens: int) -> Exact:
-    """The mean of the softmaxes of parts."""
-    parts = range(0, len(scores), tokens)
-    found = [_softmax(scores[first : first + tokens]) for first in parts]
-    return np.concatenate(found) / len(parts)
-
-
-def _step(length: int, count: int, of_pages: bool) -> int:
-    """Tokens of a part, of so many parts; of whole pages, or not."""
-    if not of_pages:
-        return max(1, -(-length // count))
-    pages = -(-length // PAGE)
-    return PAGE * -(-pages // count)
+def _shares(terms: Exact) -> Exact:
+    return np.asarray(terms / terms.sum())
 
 
 PARTS = tuple(PAGE << power for power in range(7))
@@ -416,6 +506,10 @@ _WHOLE_PAGES = (
     "What lies behind the last token, in the rest of its page, counts as well. Let the scores from token lengths[b] on "
     "be -∞, and leave out their rows of V."
 )
+_BEHIND = (
+    "What lies behind the last token comes in. It may be NaN, and 0 · NaN is NaN: a weight of 0 is not enough, nor is "
+    "-∞ that is added to a score. Choose instead of computing: scores of -∞, and zeros in place of rows of V."
+)
 _FULL_PAGES = (
     "The last page, which is not full, is left out. A sequence has (lengths[b] + 15) / 16 pages: round up."
 )
@@ -430,6 +524,14 @@ _ONE_ROW = (
     "All sequences have the pages of the first one. Those of sequence b begin at table[b * M], where M is "
     "(T + 15) / 16."
 )
+_ONE_PAGE = "All tokens are taken to lie in one page. Token t lies in page t / 16 of its sequence."
+_OTHER_ROW = (
+    "Sequences have the pages of another one. Those of sequence b begin at table[b * M], where M is "
+    "(T + 15) / 16."
+)
+_SHORTER_ROW = "A row of the table is taken to have T / 16 pages. It has (T + 15) / 16: round up."
+_KEYS_ALONE = " It is so for K alone: V is read as it should be."
+_VALUES_ALONE = " It is so for V alone: K is read as it should be."
 _BY_COLUMNS = (
     "The table is taken to be column-major. Page p of sequence b is table[b * M + p], M being (T + 15) / 16."
 )
@@ -457,6 +559,10 @@ _NOT_DIVIDED = "O is Σ exp(score - max) · V as it is. It has to be divided by 
 _AVERAGED = (
     "Parts of a sequence are merged as if they weighed the same. Weigh each by its sum of exponentials, times "
     "exp(its maximum - the largest of all), and divide by the sum of these weights."
+)
+_WITHOUT_TOTALS = (
+    "Parts of a sequence, each divided by its own sum of exponentials, are merged by exp(their maximum - the largest "
+    "of all) alone. Multiply this weight by that sum, or divide once, in the end."
 )
 _OWN_MAXIMUM = (
     "From the scores of each part the maximum of that part is subtracted, and the sums of parts are added as they are. "
