@@ -1,0 +1,55 @@
+// Scores lie in shared memory, and there is room for 4096.
+//
+// /// launch
+// [[launch]]
+// kernel = "decode"
+// args = ["Q", "K", "V", "table", "lengths", "O", "H", "KV", "T", "scale"]
+// grid = ["B * H"]
+// block = ["D"]
+// ///
+
+#include <cuda_fp16.h>
+
+constexpr int D = 128;    // numbers of a query, of a key, and of a row of V
+constexpr int PAGE = 16;  // tokens of a page
+
+// O = softmax(scale · q · Kᵀ) · V for each query of B × H. K and V are pages × KV × 16 × D: H / KV query heads
+// that are neighbours share one of KV. Row b of the table has (T + 15) / 16 pages; lengths[b] tokens count.
+// P has room for a query's T scores.
+extern "C" __global__ void decode(const half* __restrict__ Q, const half* __restrict__ K,
+                                  const half* __restrict__ V, const int* __restrict__ table,
+                                  const int* __restrict__ lengths, half* __restrict__ O, int H, int KV, int T, float scale)
+{
+    const int sequence = blockIdx.x / H;
+    const int shared_head = blockIdx.x % H / (H / KV);
+    const int length = min(4096, lengths[sequence]);
+    const int* const pages = table + size_t(sequence) * ((T + PAGE - 1) / PAGE);
+    const half* const q = Q + size_t(blockIdx.x) * D;
+    __shared__ float scores[4096];
+
+    for (int token = threadIdx.x; token < length; token += D) {
+        const size_t page = pages[token / PAGE];
+        const half* const k = K + ((page * KV + shared_head) * PAGE + token % PAGE) * D;
+        float score = 0.0f;
+        for (int d = 0; d < D; ++d) {
+            score += __half2float(q[d]) * __half2float(k[d]);
+        }
+        scores[token] = scale * score;
+    }
+    __syncthreads();  // all scores are there
+
+    float maximum = -INFINITY;
+    for (int token = 0; token < length; ++token) {
+        maximum = fmaxf(maximum, scores[token]);
+    }
+    float total = 0.0f;
+    float sum = 0.0f;
+    for (int token = 0; token < length; ++token) {
+        const size_t page = pages[token / PAGE];
+        const half* const v = V + ((page * KV + shared_head) * PAGE + token % PAGE) * D;
+        const float weight = expf(scores[token] - maximum);
+        total += weight;
+        sum += weight * __half2float(v[threadIdx.x]);
+    }
+    O[size_t(blockIdx.x) * D + threadIdx.x] = __float2half(length > 0 ? sum / total : 0.0f);
+}
