@@ -1,4 +1,4 @@
-// Tasks are y of the grid, which ends at 65,535.
+// Tasks are y of the grid, which ends at 65,535: so far it is right, and no further.
 //
 // /// launch
 // smallest_arch = "sm_80"
