@@ -1,5 +1,4 @@
 // A query is multiplied by scale when it is loaded, in floats, and scores are not.
-// unless: exact in single precision
 //
 // /// launch
 // [[launch]]
