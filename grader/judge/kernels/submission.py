@@ -515,6 +515,8 @@ def _at_larger_sizes(
     doubtful = sampling.takes_turns(counted) and sampling.executed(found) > 2 * sampling.executed(grown)
     if doubtful:
         return grown
+    if not topic.table_names or len(found) != len(counted):  # others are launched at other sizes
+        return found
     return [
         sampling.as_uneven(record, before) if topic.table_names.intersection(launch.buffers) else record
         for record, before, launch in zip(found, counted, planned.launches, strict=True)
