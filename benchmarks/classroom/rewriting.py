@@ -13,14 +13,15 @@ _PIECES = re.compile(r'(//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\
 """Comments and strings, between which there is code."""
 _LAUNCH = re.compile(r"// /// launch\n.*?// ///\n", re.DOTALL)
 _DECLARED = re.compile(
-    r"\b(?:void|bool|char|short|int|long|unsigned|float|double|auto|const|size_t|half2?|float[234]|int[234]"
+    r"\b(?:void|bool|char|short|int|long|unsigned|float|double|auto|const|size_t|half2?|float[234]|u?int[234]"
     r"|__restrict__)\b[\s*&]+(?P<name>[A-Za-z_]\w*)\s*(?=[=;,:)(\[{])"
 )
 _ELSEWHERE = re.compile(r"(?:\.|->|::)\s*(?:template\s+)?([A-Za-z_]\w*)")
 """Names of members and of namespaces: what they belong to may be CUDA's."""
 _OF_CUDA = {
-    "alignas", "auto", "bool", "char", "const", "constexpr", "double", "float", "half", "half2", "int", "long",
-    "main", "operator", "printf", "restrict", "short", "signed", "sizeof", "static", "unsigned", "void", "volatile",
+    "alignas", "auto", "bool", "char", "const", "constexpr", "double", "float", "float2", "float4", "half", "half2",
+    "int", "int2", "int4", "long", "main", "operator", "printf", "restrict", "short", "signed", "sizeof", "static",
+    "uint2", "uint4", "unsigned", "void", "volatile",
 }  # fmt: skip
 _OF_LAUNCH = {
     "args", "block", "cdiv", "cluster", "constant", "cooperative", "dtype", "grid", "kernel", "launch", "max",
