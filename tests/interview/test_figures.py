@@ -579,7 +579,7 @@ def test_the_ratios_of_decode_are_explained_by_what_is_counted():
     quoted = {
         "00_naive": (r"13 more: (\d+)\.$", None),
         "01_warp_a_head": (r"each token: (\d+)\.", r"Before it was (\d+)\."),
-        "02_page_at_a_time": (r"number: ([\d.]+) for", r"Before it was (\d+)\."),
+        "02_page_at_a_time": (r"number: ([\d.]+) for", r"Before it was ([\d.]+)\."),
         "03_tensor_cores": (r"each load: ([\d.]+)\. ", r"read it: ([\d.]+)\."),
         "04_split": (r"parts of it: ([\d.]+)\.$", r"quarter of it: (\d+)\."),
         "05_by_length": (r"400 pieces: (\d+)\.$", r"it was (\d+) for 1,000"),
