@@ -34,8 +34,16 @@ LARGEST = 2047
 LEVELS = 3
 """Keys of a group are up to so many times as long as the shortest."""
 
-VALUES = -31, 96
-"""Between these lie the integers of V. Most are positive: sums soon are more than a half counts."""
+VALUES = 2, 96
+"""Between these lie the integers of V, negative in some columns: sums soon are more than a half counts, and
+nothing cancels."""
+
+BITS = 4
+"""Behind the point, that a half has for a mean of such integers."""
+
+FAR = 200.0, 20_000.0
+"""What the scores of a query have in common, some of the time: more than exp() stands, and than numbers that people
+take for -∞."""
 
 
 class Attended(NamedTuple):
@@ -96,12 +104,13 @@ def _softmax(scores: Exact) -> tuple[Exact, Exact]:
 def exact(
     queries: int, keys: int, size: int, scale: float, rng: np.random.Generator, causal: bool = False
 ) -> Drawn:
-    """Queries, keys and values of `size` numbers, integers whose answer is exact in any precision.
+    """Queries, keys and values of `size` numbers, integers whose answer is a half.
 
     The largest score of a query is exactly 0, all others are -STEP at most: terms are 1 or 0. Of those that are 1 there
-    are 2^k, and an output is the mean of as many integers of V. Keys come in groups, whose rows are multiples of one
-    row of a Hadamard matrix and at right angles to those of other groups. A query is the opposite of all groups but
-    one, whose keys have scores of 0, sums of products that are not 0.
+    are 2^k, and an output is the mean of as many integers of V, which a half holds: terms that are off by less than
+    2^-12, as those of queries that are multiplied by scale beforehand, in floats, round to it as well. Keys come in
+    groups, whose rows are multiples of one row of a Hadamard matrix and at right angles to those of other groups. A
+    query is the opposite of all groups but one, whose keys have scores of 0, sums of products that are not 0.
     """
     group = _groups(keys, rng)
     directions = _hadamard(size)[rng.choice(np.arange(1, size), GROUPS, replace=False)]
@@ -112,7 +121,20 @@ def exact(
     chosen = (rng.random(counts.shape) * powers).argmax(axis=1)  # by query: a group with 2^k keys that count
     apart = max(1, min(int(np.ceil(STEP / (size * scale))), LARGEST // GROUPS))
     opposite = -apart * (directions.sum(axis=0) - directions[chosen])
-    return opposite, drawn, rng.integers(VALUES[0], VALUES[1] + 1, (keys, size))
+    return opposite, drawn, _values(group, size, rng)
+
+
+def _values(group: Places, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Integers by key, whose mean over the first 2^k keys of a group a half holds, for each k."""
+    integers = rng.integers(VALUES[0], VALUES[1] + 1, (len(group), size))
+    found: NDArray[np.int64] = integers * rng.choice((-1, 1), size)
+    for number in range(GROUPS):
+        own = np.flatnonzero(group == number)
+        for k in range(BITS + 1, len(own).bit_length()):
+            too_much = found[own[: 1 << k]].sum(axis=0) % (1 << k - BITS)
+            second_half = own[1 << k - 1 : 1 << k]
+            found[second_half] -= np.arange(len(second_half))[:, None] < too_much
+    return found
 
 
 def _groups(length: int, rng: np.random.Generator) -> Places:
@@ -139,15 +161,15 @@ def _hadamard(size: int) -> NDArray[np.int64]:
 
 def real(queries: int, keys: int, size: int, scale: float, rng: np.random.Generator) -> Drawn:
     """Queries, keys and values of `size` numbers, normally distributed. Some queries are ten times larger, so that
-    scores are far apart. One time in three the scores of a query have something in common, about -200 or 200. Columns
-    of V have means of their own."""
+    scores are far apart. One time in three the scores of a query have something in common, one of FAR or its opposite.
+    Columns of V have means of their own."""
     of_queries = rng.standard_normal((queries, size))
     of_keys, values = (rng.standard_normal((keys, size)) for _ in range(2))
     of_queries[rng.integers(0, 8, queries) == 0] *= 10.0
     if rng.integers(3) == 0:
         # What all keys have in common adds as much to each of a query's scores.
         common = rng.standard_normal(size)
-        length_of = 200.0 / (scale * size)
+        length_of = rng.choice(FAR) / (scale * size)
         of_keys += common * np.sqrt(length_of)
         of_queries += rng.choice([-1, 1], (queries, 1)) * common * np.sqrt(length_of)
     values += rng.standard_normal(size) + 1.0

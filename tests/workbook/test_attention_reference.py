@@ -83,6 +83,17 @@ def test_weights_of_exact_cases_are_equal_and_2_to_some_power(
         assert len(np.unique(counts)) > 3
 
 
+@pytest.mark.parametrize(("s", "causal"), [(67, 1), (300, 0)])
+def test_exact_answers_round_the_same_where_queries_are_scaled_beforehand(s: int, causal: int) -> None:
+    of = problem(s, causal, d=128, scale=128**-0.5)
+    inputs = drawn(of, "exact")
+    q = inputs["Q"].astype(np.float32) * (np.float32(of["scale"]) * np.float32(np.log2(np.e)))
+    x = scores({**inputs, "Q": q}, of, scale=1.0).astype(np.float32)
+    terms = np.exp2(x - x.max(axis=3, keepdims=True))
+    o = terms @ inputs["V"].astype(np.float32) / terms.sum(axis=3, keepdims=True)
+    np.testing.assert_array_equal(o.astype(np.float16), TOPIC.reference.reference(inputs, of)["O"])
+
+
 @pytest.mark.parametrize("kind", ["exact", "real"])
 @pytest.mark.parametrize("causal", [0, 1])
 @pytest.mark.parametrize("p_type", [np.float16, np.float32])
