@@ -41,9 +41,9 @@ nothing cancels."""
 BITS = 4
 """Behind the point, that a half has for a mean of such integers."""
 
-FAR = 200.0, 20_000.0
-"""What the scores of a query have in common, some of the time: more than exp() stands, and than numbers that people
-take for -∞."""
+COMMON, FAR = 200.0, 20_000.0
+"""What the scores of a query have in common, some of the time: more than exp() stands; and in special cases, more than
+numbers that people take for -∞."""
 
 
 class Attended(NamedTuple):
@@ -159,19 +159,20 @@ def _hadamard(size: int) -> NDArray[np.int64]:
     return found
 
 
-def real(queries: int, keys: int, size: int, scale: float, rng: np.random.Generator) -> Drawn:
+def real(
+    queries: int, keys: int, size: int, scale: float, rng: np.random.Generator, common: float = COMMON
+) -> Drawn:
     """Queries, keys and values of `size` numbers, normally distributed. Some queries are ten times larger, so that
-    scores are far apart. One time in three the scores of a query have something in common, one of FAR or its opposite.
-    Columns of V have means of their own."""
+    scores are far apart. One time in three the scores of a query have something in common, about `common` or its
+    opposite. Columns of V have means of their own."""
     of_queries = rng.standard_normal((queries, size))
     of_keys, values = (rng.standard_normal((keys, size)) for _ in range(2))
     of_queries[rng.integers(0, 8, queries) == 0] *= 10.0
     if rng.integers(3) == 0:
         # What all keys have in common adds as much to each of a query's scores.
-        common = rng.standard_normal(size)
-        length_of = rng.choice(FAR) / (scale * size)
-        of_keys += common * np.sqrt(length_of)
-        of_queries += rng.choice([-1, 1], (queries, 1)) * common * np.sqrt(length_of)
+        shared = rng.standard_normal(size) * np.sqrt(common / (scale * size))
+        of_keys += shared
+        of_queries += rng.choice([-1, 1], (queries, 1)) * shared
     values += rng.standard_normal(size) + 1.0
     return of_queries, of_keys, values
 

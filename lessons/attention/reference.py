@@ -4,13 +4,14 @@ algorithm can do without."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grader.workbook import attended
-from grader.workbook.attended import HALF, ROOM, Attended, near
+from grader.workbook.attended import FAR, HALF, ROOM, Attended, Drawn, near
 
 Number = int | float
 Problem = Mapping[str, Number]
@@ -30,13 +31,13 @@ def make_inputs(
 
     "exact": as attended.exact() draws heads; "real": as attended.real() does.
     """
-    length, size, scale = int(problem["S"]), int(problem["D"]), _scale(problem)
-    heads = [
-        attended.exact(length, length, size, scale, rng, bool(problem["causal"]))
-        if kind == "exact"
-        else attended.real(length, length, size, scale, rng)
-        for _ in range(_heads(problem))
-    ]
+    draw = partial(attended.exact, causal=bool(problem["causal"])) if kind == "exact" else attended.real
+    return _drawn(problem, rng, draw)
+
+
+def _drawn(problem: Problem, rng: np.random.Generator, draw: Callable[..., Drawn]) -> dict[str, Array]:
+    length, size = int(problem["S"]), int(problem["D"])
+    heads = [draw(length, length, size, _scale(problem), rng) for _ in range(_heads(problem))]
     shape = shapes(problem)["Q"]
     return {
         name: np.stack(arrays).astype(np.float16).reshape(shape)
@@ -45,11 +46,11 @@ def make_inputs(
 
 
 def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
-    """As "real", with a NaN in one query in eight, which makes its row of O NaN; in a key of every other head, which
-    makes NaN of the rows of all queries that it counts for, and of no other; and where all keys count for all
-    queries, in an element of V, which makes a column of the head NaN. Some queries are zero: they weigh all keys alike;
-    a column of V is subnormal."""
-    inputs = make_inputs(problem, rng, "real")
+    """As "real", with scores that reach FAR, and with a NaN in one query in eight, which makes its row of O NaN; in a
+    key of every other head, which makes NaN of the rows of all queries that it counts for, and of no other; and where
+    all keys count for all queries, in an element of V, which makes a column of the head NaN. Some queries are zero:
+    they weigh all keys alike; a column of V is subnormal."""
+    inputs = _drawn(problem, rng, partial(attended.real, common=FAR))
     rows, size = int(problem["S"]), int(problem["D"])
     queries, keys, values = (array.reshape(-1, rows, size) for array in (inputs[name] for name in "QKV"))
     for head in range(len(queries)):

@@ -4,13 +4,14 @@ query head: inputs, the answer in float64, and what no algorithm can do without.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grader.workbook import attended
-from grader.workbook.attended import Attended
+from grader.workbook.attended import FAR, Attended, Drawn
 
 Number = int | float
 Problem = Mapping[str, Number]
@@ -55,9 +56,12 @@ def make_inputs(problem: Problem, rng: np.random.Generator, kind: Literal["exact
     The heads of a sequence are as attended.exact() draws them, or attended.real(). What no sequence has, page 0 and the
     rest of a last page, holds what others may have left there.
     """
+    return _drawn(problem, rng, attended.exact if kind == "exact" else attended.real)
+
+
+def _drawn(problem: Problem, rng: np.random.Generator, draw: Callable[..., Drawn]) -> Arrays:
     whole, given = shapes(problem), tables(problem, rng)
     group, heads = _group(problem), int(problem["KV"])
-    draw = attended.exact if kind == "exact" else attended.real
     queries = np.empty((int(problem["B"]), heads, group, D))
     keys, values = (rng.integers(-3, 4, whole[name]).astype(np.float64) for name in "KV")
     for sequence, (length, row) in enumerate(zip(given["lengths"], given["table"], strict=True)):
@@ -71,10 +75,11 @@ def make_inputs(problem: Problem, rng: np.random.Generator, kind: Literal["exact
 
 
 def special_inputs(problem: Problem, rng: np.random.Generator) -> Arrays:
-    """As "real", with NaN wherever no sequence has anything: it must not be seen. And with a NaN in one query in eight;
-    in a key of one sequence in four, which makes NaN of the outputs of all queries that share it; and in an element of
-    V of another, which makes NaN of a column. Some queries are zero: they weigh all keys alike."""
-    inputs = make_inputs(problem, rng, "real")
+    """As "real", with scores that reach FAR, and with NaN wherever no sequence has anything: it must not be seen. And
+    with a NaN in one query in eight; in a key of one sequence in four, which makes NaN of the outputs of all queries
+    that share it; and in an element of V of another, which makes NaN of a column. Some queries are zero: they weigh all
+    keys alike."""
+    inputs = _drawn(problem, rng, partial(attended.real, common=FAR))
     queries, keys, values = (inputs[name] for name in "QKV")
     unused = np.ones((len(keys), PAGE), bool)
     for sequence, length in enumerate(inputs["lengths"]):
