@@ -42,9 +42,9 @@ SUMS_ARE_EXACT = (
     "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
 )
 EXACT_IN_SINGLE = (
-    "Sums of this case are exact in single precision, and need not be in half: keep them in floats until they are "
-    "stored. If they are: a term is left out or counted twice, at the tail of a loop or the edge of a tile, or threads "
-    "add to one element without atomicAdd."
+    "Sums of this case are exact in single precision: a term is left out or counted twice, at the tail of a loop or "
+    "the edge of a tile, or threads add to one element without atomicAdd. Or sums are halves, in which they are not "
+    "exact: keep them in floats until they are stored."
 )
 MORE_THAN_ROUNDING = (
     "That is more than rounding explains in sums as they are written: look for numbers that pass through a narrower "
@@ -68,7 +68,8 @@ NOTHING_IS_COMPUTED = "Elements are only moved: look at the index arithmetic, ab
 SPECIAL_VALUES = (
     "Among the inputs of this case are NaN and infinities, which pass through every sum that they are in: 0 · NaN and "
     "0 · ∞ are NaN. Look for products that are left out where a factor is zero, for fmaxf and fminf, which drop NaN, "
-    "and for elements that are multiplied by zero where they have no part in the sum."
+    "for comparisons, which are false of NaN (`sum > 0 ? o / sum : 0` is 0 then), and for elements that are multiplied "
+    "by zero where they have no part in the sum."
 )
 EVERY_BIT = (
     "Elements are only moved, so that every bit has to arrive, of NaN, infinities, −0 and subnormals too: copy them, "

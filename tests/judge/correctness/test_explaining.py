@@ -50,6 +50,7 @@ def sums(radius: int, without: int | None = None) -> Array:
         (np.trunc(A + 0.3), A + 0.3, {"in": A + 0.3}, WHOLE),
         (np.trunc(A + 0.3), A + 0.3, {"in": np.rint(A)}, WHOLE_AS_GIVEN),
         (np.array([1.0]), np.array([1.46]), {}, WHOLE),
+        (np.zeros(200), A + 0.3, {}, NOTHING),
         (A + 1000.0 * (abs(np.arange(200) % 64 - 31.5) > 28) * np.arange(200), A, {}, ""),
         (A * 256, A, {}, "exactly 256 times what it has to be: as many as a block has threads"),
         (A * 3, A, {}, "exactly 3 times"),
