@@ -46,6 +46,13 @@ COMMON, FAR = 200.0, 20_000.0
 numbers that people take for -∞."""
 
 
+STARTS = 0.0, -100.0, -1e3, -1e4
+"""With which a running maximum begins by mistake."""
+
+LOST, SUBNORMAL = -104.0, -86.0
+"""exp() of what is smaller than the first is zero in float32; between them it is a subnormal, or zero as well."""
+
+
 class Attended(NamedTuple):
     """Some queries and all keys that may count for one of them, in float64."""
 
@@ -99,6 +106,12 @@ def _softmax(scores: Exact) -> tuple[Exact, Exact]:
         largest = scores.max(axis=1, keepdims=True)
         terms = np.exp(scores - largest)
         return terms / terms.sum(axis=1, keepdims=True), largest
+
+
+def begun_with(start: float, largest: Exact, right: Exact, lost: float) -> Exact:
+    """What comes out of a maximum that begins with a number, by the largest scores: `right` where they are not much
+    smaller, `lost` where all exponentials are 0, and ∞ between, which stands for anything."""
+    return np.where(largest < start + LOST, lost, np.where(largest < start + SUBNORMAL, np.inf, right))
 
 
 def exact(

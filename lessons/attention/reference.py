@@ -150,7 +150,11 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
         for loose in (0.0 * bound, bound):  # in exact cases, each element is known better than its bound says
             if near(o, right, loose):
                 return None
-            found = {text for text, gives in formulas if near(o, gives, loose)}
+            found = {
+                text
+                for text, gives in formulas
+                if np.isnan(o[np.isnan(gives)]).all() and near(o, gives, loose)
+            }
             if found:
                 return found.pop() if len(found) == 1 else None
         return _SCORES_IN_HALF if _scores_in_half(heads, np.abs(o - right), bound) else None
@@ -221,6 +225,10 @@ def _formulas(heads: _Heads) -> Iterator[tuple[str, Exact]]:
     yield _NOT_DIVIDED, terms @ values
     overflowing = np.exp(scores).astype(np.float32).astype(np.float64)
     yield _NO_MAXIMUM, overflowing @ values / overflowing.sum(axis=2, keepdims=True)
+    for start in attended.STARTS:
+        for lost in (0.0, np.nan):
+            largest = scores.max(axis=2, keepdims=True)
+            yield _LATE_MAXIMUM, attended.begun_with(start, largest, heads.outputs, lost)
     yield _OVER_QUERIES, _of_scores(scores, axis=1) @ values
     yield _EXCHANGED, heads._replace(queries=heads.keys, keys=heads.queries).outputs
     for width in TILES:
@@ -239,14 +247,22 @@ def _of_masks(heads: _Heads) -> Iterator[tuple[str, Exact]]:
             _ONE_TOO_MANY: key <= query + 1,
         }
     for text, counts in masks.items():
-        masked = np.where(counts, scores, -np.inf)
-        yield text, _of_scores(masked) @ heads.values
+        given = _of_scores(np.where(counts, scores, -np.inf)) @ heads.values
+        yield (
+            text,
+            np.where(counts.any(axis=1, keepdims=True), given, np.inf),
+        )  # anything, where no key counts
     if heads.causal:
         yield _MASKED_WITH_ZERO, _of_scores(np.where(heads.counts, scores, 0.0)) @ heads.values
 
 
 def _of_scales(heads: _Heads) -> Iterator[tuple[str, Exact]]:
-    for text, scale in ((_NOT_SCALED, 1.0), (_SCALED_TWICE, heads.scale**2), (_INVERSE, 1.0 / heads.scale)):
+    for text, scale in (
+        (_NOT_SCALED, 1.0),
+        (_SCALED_TWICE, heads.scale**2),
+        (_INVERSE, 1.0 / heads.scale),
+        (_OWN_SCALE, float(np.float32(heads.queries.shape[2] ** -0.5))),
+    ):
         if scale != heads.scale:
             yield text, heads._replace(scale=scale).outputs
 
@@ -349,6 +365,11 @@ _MASKED_WITH_ZERO = (
     "Keys that do not count have scores of 0, whose exponential is not 0. Let their scores be -∞ before the maximum is "
     "taken."
 )
+_LATE_MAXIMUM = (
+    "The running maximum begins with a number to which all scores of some queries are small: their exponentials are 0. "
+    "Let it begin with -INFINITY."
+)
+_OWN_SCALE = "The scores are multiplied by 1 / √D. They are multiplied by scale, which may be another number."
 _NOT_SCALED = "The scores are not multiplied by scale."
 _SCALED_TWICE = (
     "The scores are multiplied by scale twice: is Q multiplied by it when it is loaded, and the score again?"

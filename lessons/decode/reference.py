@@ -304,6 +304,8 @@ def _formulas(batch: _Batch) -> Iterator[tuple[str, Exact]]:
     """Mistaken formulas of O with what they give."""
     for text, changed in (*_of_lengths(batch), *_of_tables(batch), *_of_heads(batch), *_of_scales(batch)):
         yield text, changed.outputs
+    outputs = batch.outputs
+    yield _HEADS_FIRST, outputs.swapaxes(0, 1).reshape(outputs.shape)
     texts, ways = zip(*_ways(), strict=True)
     yield from zip(texts, batch.gives(*ways), strict=True)
 
@@ -351,6 +353,7 @@ def _of_tables(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
         yield text + _VALUES_ALONE, batch._replace(table=inside)
     keys, values = (array.reshape(pages, PAGE, -1, D).swapaxes(1, 2) for array in (batch.keys, batch.values))
     yield _TOKENS_FIRST, batch._replace(keys=keys, values=values)
+    yield _KEYS_AS_VALUES, batch._replace(values=batch.keys)
 
 
 def _of_heads(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
@@ -371,9 +374,19 @@ def _of_scales(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
         (_SCALED_TWICE, scale**2),
         (_INVERSE, 1 / scale),
         (_BASE_TWO, scale * np.log(2.0)),
+        (_OWN_SCALE, float(np.float32(D**-0.5))),
     ):
         if other != scale:
             yield text, batch._replace(scale=other)
+
+
+def _begun_with(start: float, lost: float) -> Callable[[Exact], Exact]:
+    return lambda scores: attended.begun_with(start, scores.max(), _softmax(scores), lost)
+
+
+def _padded(tokens: int) -> Callable[[Exact], Exact]:
+    """Scores of 0 behind the last token, up to a multiple of `tokens`, and rows of V that are 0."""
+    return lambda scores: _softmax(np.pad(scores, (0, -len(scores) % tokens)))[: len(scores)]
 
 
 Split = Callable[[int], Places]
@@ -383,6 +396,11 @@ Split = Callable[[int], Places]
 def _ways() -> Iterator[tuple[str, Callable[[Exact], Exact]]]:
     """Mistaken ways to make weights of the scores of a head."""
     yield _NOT_DIVIDED, lambda scores: np.exp(scores - scores.max())
+    for start in attended.STARTS:
+        for lost in (0.0, np.nan):
+            yield _LATE_MAXIMUM, _begun_with(start, lost)
+    for tokens in PARTS:
+        yield _PADDED, _padded(tokens)
     for split in _splits():
         yield from _of_parts(split)
     for tokens in (1, *PARTS):
@@ -554,6 +572,19 @@ _MODULO = (
     "every KV-th."
 )
 _OTHER_QUERY = "O belongs to another query: row b * H + h of Q makes row b * H + h of O."
+_HEADS_FIRST = "O is taken to be H × B × 128. It is B × H × 128: head h of sequence b is row b * H + h."
+_KEYS_AS_VALUES = "Rows of K are summed in place of those of V."
+_OWN_SCALE = (
+    "The scores are multiplied by 1 / √128. They are multiplied by scale, which may be another number."
+)
+_LATE_MAXIMUM = (
+    "The running maximum begins with a number to which all scores of some queries are small: their exponentials are 0. "
+    "Let it begin with -INFINITY."
+)
+_PADDED = (
+    "Behind the last token come scores of 0 with rows of zeros, and the exponential of 0 is not 0: it counts in the "
+    "sum that all are divided by. Let the scores there be -∞."
+)
 _NOT_SCALED = "The scores are not multiplied by scale."
 _SCALED_TWICE = (
     "The scores are multiplied by scale twice: is q multiplied by it when it is loaded, and the score again?"
