@@ -229,6 +229,28 @@ def test_an_error_that_the_program_looks_at_is_no_finding(tmp_path: Path) -> Non
 
 
 @pytest.mark.verify
+def test_a_texture_has_its_border_s_colour_in_every_channel(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = write(
+        tmp_path,
+        "#include <cstdio>\n__managed__ float4 x;\n"
+        "__global__ void outside(cudaTextureObject_t t) { x = tex1D<float4>(t, -1); }\n"
+        "int main() {\n  cudaResourceDesc what = {};\n  cudaTextureDesc how = {};\n"
+        "  const auto floats = cudaCreateChannelDesc<float4>();\n  cudaTextureObject_t t;\n"
+        "  cudaMallocArray(&what.res.array.array, &floats, 8);\n"
+        "  how.addressMode[0] = cudaAddressModeBorder;\n"
+        "  for (int i = 0; i < 4; i++) how.borderColor[i] = i + 1;\n"
+        "  cudaCreateTextureObject(&t, &what, &how, nullptr);\n  outside<<<1, 1>>>(t);\n"
+        '  cudaDeviceSynchronize();\n  std::printf("%g %g %g %g\\n", x.x, x.y, x.z, x.w);\n'
+        "  cudaDestroyTextureObject(t);\n  cudaFreeArray(what.res.array.array);\n}\n",
+    )
+    outcome = run_program(path)
+    assert (outcome.findings, outcome.refused, outcome.exit_code) == ([], None, 0)
+    assert capfd.readouterr().out == "1 2 3 4\n"
+
+
+@pytest.mark.verify
 def test_what_a_kernel_breaks_stays_broken(tmp_path: Path) -> None:
     path = write(
         tmp_path,
