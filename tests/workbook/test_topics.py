@@ -30,6 +30,13 @@ def test_a_topic_is_read_whole(root: Path) -> None:
     assert topic.reference.reference(inputs, {"N": 5})["out"].shape == (5,)
 
 
+def test_a_rung_is_a_side_step_where_its_file_says_so(root: Path) -> None:
+    little_topic.edit(
+        root / "kernels/optimized/copy/01_wide.cu", "// [[launch]]", "// side_step = true\n// [[launch]]"
+    )
+    assert [rung.side_step for rung in topics.load("copy", root).rungs] == [False, True]
+
+
 def test_topics_come_in_the_order_of_study_then_by_name(root: Path) -> None:
     for name, order in (("alpha", 9), ("beta", 1), ("also", 3)):
         folder = root / "lessons" / name
