@@ -278,6 +278,14 @@ def test_sectors_show_what_is_moved_for_nothing() -> None:
     assert (len(shapes(text, "rect", "blue")) - 1, len(moved)) == (32, 32)  # and the legend
 
 
+@pytest.mark.parametrize("rows", [3, 20])
+def test_the_first_byte_of_a_row_stands_level_with_its_lanes(rows: int) -> None:
+    root = ElementTree.fromstring(pictures.sectors([128 * lane for lane in range(rows)]))
+    heights = {item.text: float(item.get("y", 0)) for item in root.iter(f"{SVG}text")}
+    for lane in range(1, rows):
+        assert heights[f"{128 * lane:,}"] == pytest.approx(heights[str(lane)], abs=1), lane
+
+
 def test_occupancy_marks_the_block_and_names_what_limits() -> None:
     text = pictures.occupancy(named("H200"), "registers", threads=256, registers=42)
     assert "5 blocks of 40 warps in all on an SM, 62 % of 64, limited by registers" in text
@@ -355,3 +363,16 @@ def test_an_array_with_a_great_many_matrices_is_drawn_as_one() -> None:
     (row,), (warp,) = areas(text, "blue")
     assert row[0] == pytest.approx(warp[0], abs=0.4)  # the second of 112 rows, and its beginning
     assert len(shapes(text, "path", "empty")) == 1
+
+
+def test_a_mark_that_is_made_large_enough_to_be_seen_stays_around_its_elements() -> None:
+    one = [512 * 1024 + 512, 512 * 1024 + 513]
+    item = ArrayAccess("in", "global", "read", [1024, 1024], one, one, one)
+    launch = LaunchAccesses("k", [1, 1, 1], [1, 1, 1], [0, 0, 0], [item])
+    text = pictures.accesses(replace(ACCESSES, launches=[launch]), "mine.cu")
+    ((block,), (warp,)), ((thread,),) = areas(text, "blue"), areas(text, "orange")
+    for mark in (warp, thread):
+        assert mark[2:] == (2, 2)
+        for place, extent in ((0, 2), (1, 3)):
+            middle = block[place] + block[extent] / 2
+            assert mark[place] + mark[extent] / 2 == pytest.approx(middle, abs=0.15)
