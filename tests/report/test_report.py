@@ -2,13 +2,14 @@
 
 import io
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from grader.report import console, profiles, records
+from grader.report import console, notices, profiles, records
 from grader.report.grades.corners import corner
 from grader.report.terminal import terminal, unbroken
 from grader.results import (
@@ -461,3 +462,17 @@ def test_no_line_ends_between_a_number_and_its_unit() -> None:
     assert " ".join(shown.split()) == text
     assert all(whole in shown for whole in ("25 %", "8 GB/s", "11 × 11", "2 ms"))
     assert unbroken("7 sectors, 3 stores") == "7 sectors, 3 stores"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [({}, False), ({"times_read": False}, False), ({"times_read": True}, True)],
+)
+def test_whose_times_they_are_is_told_to_a_script_that_reads_them_alone(
+    asked: dict[str, bool], told: bool
+) -> None:
+    stream = io.StringIO()
+    notices.emulation(Console(file=stream, width=120), [], None, Path("script.py"), **asked)
+    said = "script.py: 0 launches emulated, 0 findings"
+    more = "; the times between its events are the emulator's own, not a GPU's"
+    assert stream.getvalue() == f"{said}{more if told else ''}\n"

@@ -229,7 +229,7 @@ def test_an_error_that_the_program_looks_at_is_no_finding(tmp_path: Path) -> Non
 
 
 @pytest.mark.verify
-def test_a_texture_has_its_border_s_colour_in_every_channel(
+def test_the_colour_of_a_texture_border_has_four_channels(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = write(
