@@ -310,18 +310,15 @@ def _beside_model(result: Climb, measured: Climb) -> Iterable[Text]:
 
 
 def _coalesced(results: Sequence[Climb]) -> str:
-    """How many sectors a request of a warp takes whose threads access neighbours: as many as an element has bytes."""
+    """How many sectors a request of a warp takes whose threads access neighbours, from an element to 16 bytes each."""
     types = set()
     for result in results:
         try:
             types |= {item.dtype.name for item in load(result.topic).signature.inputs[:1]}
         except WarpladderError:  # a record's topic need not be one of this workbook's
             continue
-    if len(types) == 1:
-        (only,) = types
-        return f"{np.dtype(only).itemsize} is coalesced {_ELEMENTS.get(only, only)}"
-    small = [f", 2 {_ELEMENTS[name]}" for name in ("float16", "bfloat16") if name in types]
-    return f"4 is coalesced floats{''.join(small)}"
+    sizes = sorted((np.dtype(name).itemsize, _ELEMENTS.get(name, name)) for name in types or {"float32"})
+    return f"{', '.join(f'{size} ({name})' for size, name in sizes)} to 16"
 
 
 _ELEMENTS = {
@@ -330,6 +327,7 @@ _ELEMENTS = {
     "float32": "floats",
     "float64": "doubles",
     "int32": "ints",
+    "uint32": "words",
     "uint8": "bytes",
 }
 
@@ -347,7 +345,8 @@ def _legend(results: Sequence[Climb]) -> Text:
     if not all(rung.timeline for rung in rungs):
         said.append(
             "regs: registers a thread. smem: shared memory a block. occ%: occupancy. ld, st: 32-byte sectors a global "
-            f"request, {_coalesced(results)}. confl: shared-memory bank conflicts."
+            "request; if it is coalesced, as many as a thread has bytes: "
+            f"{_coalesced(results)}. confl: shared-memory bank conflicts."
         )
         counted = {
             units.problem(result.counted)

@@ -91,13 +91,13 @@ def shown(view: RenderableType) -> str:
 
 def test_what_is_coalesced_depends_on_the_elements() -> None:
     for topic, said in (
-        ("layernorm", "2 is coalesced halves"),
-        ("gemm", "4 is coalesced floats"),
-        ("gone", "4 is"),
+        ("layernorm", "as a thread has bytes: 2 (halves) to 16."),
+        ("gemm", "as a thread has bytes: 4 (floats) to 16."),
+        ("gone", "4 (floats) to 16."),
     ):
         assert said in shown(console.climb(replace(CLIMB, topic=topic), "A title"))
     both = shown(console.climbs([replace(CLIMB, topic=topic) for topic in ("gemm", "layernorm")], ["", ""]))
-    assert "4 is coalesced floats, 2 halves." in both
+    assert "as a thread has bytes: 2 (halves), 4 (floats) to 16." in both
 
 
 def test_a_measured_climb() -> None:
