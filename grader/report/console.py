@@ -19,6 +19,7 @@ from grader.errors import WarpladderError
 from grader.report import gantt, records
 from grader.report.grades.corners import corner, small
 from grader.report.reproducing import again
+from grader.report.terminal import sizes
 from grader.results import (
     Accuracy,
     CaseResult,
@@ -128,7 +129,7 @@ def _modelled(results: Sequence[Climb]) -> bool:
 
 
 def _heading(result: Climb, title: str) -> Text:
-    return Text.assemble((title, "bold"), f"   {units.problem(result.problem)}   on {result.device.name}")
+    return Text.assemble((title, "bold"), f"   {sizes(result.problem)}   on {result.device.name}")
 
 
 def _ladder(result: Climb) -> Table:
@@ -317,8 +318,8 @@ def _coalesced(results: Sequence[Climb]) -> str:
             types |= {item.dtype.name for item in load(result.topic).signature.inputs[:1]}
         except WarpladderError:  # a record's topic need not be one of this workbook's
             continue
-    sizes = sorted((np.dtype(name).itemsize, _ELEMENTS.get(name, name)) for name in types or {"float32"})
-    return f"{', '.join(f'{size} ({name})' for size, name in sizes)} to 16"
+    widths = sorted((np.dtype(name).itemsize, _ELEMENTS.get(name, name)) for name in types or {"float32"})
+    return f"{', '.join(f'{size} ({name})' for size, name in widths)} to 16"
 
 
 _ELEMENTS = {
@@ -349,9 +350,7 @@ def _legend(results: Sequence[Climb]) -> Text:
             f"{_coalesced(results)}. confl: shared-memory bank conflicts."
         )
         counted = {
-            units.problem(result.counted)
-            for result in results
-            if result.counted != result.problem and result.counted
+            sizes(result.counted) for result in results if result.counted != result.problem and result.counted
         }
         if len(results) == 1 and counted:
             said.append(f"Counted at {counted.pop()}.")

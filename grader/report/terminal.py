@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
@@ -15,6 +16,7 @@ from rich.measure import Measurement
 from rich.segment import Segment
 
 from grader.visible import visible
+from grader.workbook import units
 
 JOINT = "\ue000"
 """Stands for a space at which no line is broken until all lines are: rich breaks at every space that there is."""
@@ -29,6 +31,11 @@ _JOINED = re.compile(rf"(?<=\d) (?=(?:{_UNIT})(?![\w/]))|(?<=\d) (?=[×·] \d)|(
 def unbroken(text: str) -> str:
     """The text, of which no line ends between a number and its unit, or within a product: 25 GB/s, 11 × 11."""
     return _JOINED.sub(JOINT, text)
+
+
+def sizes(problem: Mapping[str, int | float]) -> str:
+    """Sizes by name, each on one line: M = 1024, N = 33."""
+    return units.problem(problem).replace(" = ", f"{JOINT}={JOINT}")
 
 
 def terminal(*, stderr: bool = False, file: TextIO | None = None, **options: Any) -> Console:

@@ -81,9 +81,9 @@ CLIMB = Climb(
 
 def shown(view: RenderableType) -> str:
     """What a terminal of 80 columns without colour would show."""
-    terminal = Console(width=80, color_system=None, highlight=False)
-    with terminal.capture() as capture:
-        terminal.print(view)
+    screen = terminal(width=80, color_system=None, highlight=False)
+    with screen.capture() as capture:
+        screen.print(view)
     text = capture.get()
     assert all(len(line) <= 80 for line in text.splitlines()), text
     return " ".join(text.split())
@@ -98,6 +98,18 @@ def test_what_is_coalesced_depends_on_the_elements() -> None:
         assert said in shown(console.climb(replace(CLIMB, topic=topic), "A title"))
     both = shown(console.climbs([replace(CLIMB, topic=topic) for topic in ("gemm", "layernorm")], ["", ""]))
     assert "as a thread has bytes: 2 (halves), 4 (floats) to 16." in both
+
+
+@pytest.mark.parametrize("width", range(40, 90, 7))
+def test_no_line_of_a_title_ends_within_a_size(width: int) -> None:
+    sizes = {"B": 32, "H": 64, "KV": 8, "T": 16384}
+    screen = terminal(width=width, color_system=None, highlight=False)
+    with screen.capture() as capture:
+        screen.print(
+            console.climb(replace(CLIMB, problem=sizes, counted=sizes | {"B": 8}), "Decoding, paged cache")
+        )
+    for size in ("H = 64", "KV = 8", "T = 16384"):
+        assert capture.get().count(size) == 2
 
 
 def test_a_measured_climb() -> None:
