@@ -66,7 +66,9 @@ def hint(
         result = grade(loaded, file, device, progress=report, arch=arch)
         found = hints.aim(loaded, result)
         chosen = step or _asked(loaded, file, found)
-    console_for().print(hints.hint(chosen, result, found, lines_of(file)))
+    console = console_for()
+    shown = hints.hint(chosen, result, found, lines_of(file))
+    console.print(shown, crop=False, soft_wrap=not console.is_terminal)
     raise typer.Exit(exit_code(result.verdict))
 
 

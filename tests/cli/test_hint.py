@@ -77,6 +77,16 @@ def test_a_wrong_kernel_is_led_to_what_its_starter_asks(ladder: Ladder) -> None:
     assert changed == ["-    out[i] = in[i];", "+    out[i] = in[i] + bias[column];"]
 
 
+def test_no_line_is_broken_in_a_pipe(ladder: Ladder) -> None:
+    Path("mine.cu").write_text((content_root() / "kernels/naive/transpose.cu").read_text())
+    idea, lines = (asked(ladder, "--step", step) for step in "23")
+    assert max(map(len, idea.splitlines())) > 120
+    code = TILE.with_name("01_coalesced_writes.cu").read_text().splitlines()
+    long = [line[1:] for line in lines.splitlines() if len(line) > 81 and line[0] != "-"]
+    assert long
+    assert set(long) <= set(code)
+
+
 @pytest.mark.parametrize("step", ["0", "4"])
 def test_there_are_three_steps(ladder: Ladder, step: str) -> None:
     assert ladder("hint", "transpose", "mine.cu", "--step", step).code == 2

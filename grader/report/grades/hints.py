@@ -100,5 +100,6 @@ def _code(source: str) -> list[str]:
 
 
 def _changed(line: str) -> Text:
+    """A line of the diff, which is never broken into two."""
     style = {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")
-    return Text("..." if line.startswith("@@") else line, style)
+    return Text("..." if line.startswith("@@") else line, style, no_wrap=True, overflow="ignore")
