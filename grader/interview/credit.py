@@ -30,12 +30,18 @@ class Point:
 
     weight: int
     text: str
-    answer: Probed | None  # to its probe; None: there was no time
+    answer: Probed | None  # to its probe; None: it was not asked
+    skipped: bool = False  # the candidate passed the question, with its probes
 
     @property
     def confirmed(self) -> bool:
         """Whether the probe was answered right, in time."""
         return self.share == 1.0
+
+    @property
+    def unasked(self) -> str:
+        """Why there is no answer; "" where there is one."""
+        return "" if self.answer is not None else "skipped" if self.skipped else "not asked"
 
     @property
     def share(self) -> float:
@@ -50,7 +56,7 @@ def points(kept: Session, step: str) -> list[Point]:
         return []
     answers = [kept.answer(f"{step}.{number}.probe") for number in range(len(talk.points))]
     return [
-        Point(point.weight, point.text, answer if isinstance(answer, Probed) else None)
+        Point(point.weight, point.text, answer if isinstance(answer, Probed) else None, talk.skipped)
         for point, answer in zip(talk.points, answers, strict=True)
     ]
 

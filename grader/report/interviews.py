@@ -103,7 +103,7 @@ def _point(point: credit.Point) -> Table:
     earned = units.points(point.share * point.weight)
     table.add_row(
         views.mark(point.confirmed),
-        Text.assemble(inline(point.text), ("" if point.answer else "  (not asked)", "dim")),
+        Text.assemble(inline(point.text), (f"  ({point.unasked})" if point.unasked else "", "dim")),
         f"{earned}/{point.weight}",
     )
     return table
