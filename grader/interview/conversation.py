@@ -133,6 +133,19 @@ def _latest(interview: Interview, kept: Session, number: int) -> str | None:
     return next((step for step in reversed(right) if step in steps), None)
 
 
+def _ahead(asked: int, reached: int) -> str:
+    """What is left out where a version is as far as a later one; both count from 1."""
+
+    def versions(first: int, last: int) -> str:
+        return f"version {first}" if first == last else f"versions {first} to {last}"
+
+    counts = "counts" if reached == asked + 1 else "count"
+    return (
+        f"Your kernel is already version {reached}. What limits {versions(asked, reached - 1)}, and what comes next, is "
+        f"not asked and not counted; {versions(asked + 1, reached)} {counts} as written."
+    )
+
+
 class Conversation:
     """One interview between the workbook and a candidate."""
 
@@ -234,6 +247,12 @@ class Conversation:
         self.interviewer.code(
             step.id, f"{heading}: write it", item.ask, self.topic, item.rung, item.hint, file, shown
         )
+        silent = overtaken(self.interview, self.topic, self.kept)
+        last = max(
+            (n for n, other in enumerate(self.interview.rounds) if f"{other.rung}.code" in silent), default=0
+        )
+        if last > step.number and not self.interviewer.clock.up:
+            self.interviewer.frontend.say(_ahead(step.number + 1, last + 1))
 
     def _ratio(self, step: Step, heading: str, item: Round, ratio: Ratio) -> None:
         """The ratio of the version that is there, checked at once, or of the one to be written, checked then."""

@@ -222,6 +222,8 @@ def test_a_question_that_is_skipped_is_not_checked(topic: Topic, tmp_path: Path)
     result = scored(topic, play(topic, tmp_path / "s.json", candidate))
     assert "opening.0.probe" not in candidate.asked
     assert (line(result, "opening").detail, line(result, "opening").earned) == ("skipped", 0)
+    assert {point.unasked for point in line(result, "opening").points} == {"skipped"}
+    assert not any(point.unasked for point in line(result, "00_naive.limits").points)
 
 
 def test_a_figure_that_was_asked_for_is_not_asked_for_again(topic: Topic, tmp_path: Path) -> None:
@@ -400,6 +402,10 @@ def test_who_runs_ahead_is_not_held_up(topic: Topic, tmp_path: Path) -> None:
     result = scored(topic, play(topic, tmp_path / "s.json", candidate))
     place = STEPS.index("00_naive.code") + 1
     assert candidate.asked == [*STEPS[:place], "00_naive.now", *STEPS[STEPS.index("01_wide.limits") :]]
+    assert (
+        "Your kernel is already version 2. What limits version 1, and what comes next, is not asked and not counted; "
+        "version 2 counts as written."
+    ) in " ".join(candidate.read)
     assert line(result, "01_wide.code").earned == 20
     assert result.earned == result.asked - 10  # the ratio of that version is 128, and 32 was said
     assert result.worth == result.asked
@@ -413,7 +419,7 @@ def test_time_runs_out(topic: Topic, tmp_path: Path) -> None:
     assert candidate.asked == STEPS[: STEPS.index("00_naive.limits") + 1]
     assert candidate.time_was_up
     assert line(result, "00_naive.limits").earned == 0  # there was no time to check it
-    assert line(result, "00_naive.limits").points[0].answer is None
+    assert line(result, "00_naive.limits").points[0].unasked == "not asked"
     assert line(result, "00_naive.next").state == "unasked"
     assert result.earned == 40
     assert result.used_s == 600 + 1150 + 79
