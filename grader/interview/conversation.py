@@ -141,8 +141,8 @@ def _ahead(asked: int, reached: int) -> str:
 
     counts = "counts" if reached == asked + 1 else "count"
     return (
-        f"Your kernel is already version {reached}. What limits {versions(asked, reached - 1)}, and what comes next, is "
-        f"not asked and not counted; {versions(asked + 1, reached)} {counts} as written."
+        f"Your kernel is already version {reached}. What limits {versions(asked, reached - 1)}, and what comes next, "
+        f"is not asked and not counted; {versions(asked + 1, reached)} {counts} as written."
     )
 
 
