@@ -65,7 +65,7 @@ def all_steps(interview: Interview) -> list[Step]:
 
 
 def overtaken(interview: Interview, topic: Topic, kept: Session) -> dict[str, str]:
-    """Steps that are not asked, because a version written for an earlier round has come further.
+    """Steps that are not asked, because a version written in time for an earlier round has come further.
 
     By step, the rung which that version reached. Of the furthest round that it reached, what limits it and what
     comes next are asked; of the rounds before, nothing more.
@@ -74,7 +74,7 @@ def overtaken(interview: Interview, topic: Topic, kept: Session) -> dict[str, st
     rounds = interview.rounds
     for number, item in enumerate(rounds):
         code = kept.answer(f"{item.rung}.code")
-        if not isinstance(code, Code) or code.rung_reached is None:
+        if not isinstance(code, Code) or code.rung_reached is None or code.late:
             continue
         last = max(
             (n for n, other in enumerate(rounds) if topic.ladder.reaches(code.rung_reached, other.rung)),

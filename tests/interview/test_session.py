@@ -434,6 +434,14 @@ def test_what_comes_too_late_does_not_count(topic: Topic, tmp_path: Path) -> Non
     assert result.earned == 0
 
 
+def test_a_version_that_comes_too_late_earns_nothing_for_later_ones(topic: Topic, tmp_path: Path) -> None:
+    seconds = Seconds(**{"00_naive_code": 1800 + 61})
+    candidate = Candidate(good(topic), {"00_naive.code": [WIDE]}, waits=seconds.wait)
+    result = scored(topic, play(topic, tmp_path / "s.json", candidate, seconds=seconds))
+    assert line(result, "00_naive.code").state == "late"
+    assert line(result, "01_wide.code").earned == 0
+
+
 def test_without_a_limit_time_never_runs_out(topic: Topic, tmp_path: Path) -> None:
     seconds = Seconds(opening=1e6)
     candidate = Candidate(good(topic), WRITES, waits=seconds.wait)
