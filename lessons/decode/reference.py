@@ -263,15 +263,17 @@ class _Batch(NamedTuple):
     table_of_keys: Places
     table: Places  # of values
     lengths: Places
-    shared: Places  # of each query head, the head of keys and values
+    shared_of_keys: Places  # of each query head, the head of keys
+    shared: Places  # of values
     scale: float
+    scored: Places | None = None  # how many tokens of a sequence have scores that are not 0; None: all
 
     @classmethod
     def of(cls, inputs: Inputs, problem: Problem) -> _Batch:
         queries, keys, values = (inputs[name].astype(np.float64) for name in "QKV")
         shared = np.arange(int(problem["H"])) // _group(problem)
         table, own = (inputs[name].astype(np.int64) for name in ("table", "lengths"))
-        return cls(queries, keys, values, table, table, own, shared, _scale(problem))
+        return cls(queries, keys, values, table, table, own, shared, shared, _scale(problem))
 
     def heads(self) -> Iterator[tuple[tuple[int, int], Exact, Exact]]:
         """Of each query head its place, the scores of its tokens, and their rows of V."""
@@ -281,7 +283,10 @@ class _Batch(NamedTuple):
                 for table in (self.table_of_keys, self.table)
             )
             for head, shared in enumerate(self.shared if length > 0 else ()):
-                scores = self.scale * (self.keys[of_keys, shared, slots] @ self.queries[sequence, head])
+                keys = self.keys[of_keys, self.shared_of_keys[head], slots]
+                scores = self.scale * (keys @ self.queries[sequence, head])
+                if self.scored is not None:
+                    scores[self.scored[sequence] :] = 0.0
                 yield (sequence, head), scores, self.values[pages, shared, slots]
 
     def gives(self, *ways: Callable[[Exact], Exact]) -> list[Exact]:
@@ -302,12 +307,17 @@ def _softmax(scores: Exact) -> Exact:
 
 def _formulas(batch: _Batch) -> Iterator[tuple[str, Exact]]:
     """Mistaken formulas of O with what they give."""
-    for text, changed in (*_of_lengths(batch), *_of_tables(batch), *_of_heads(batch), *_of_scales(batch)):
+    for text, changed in _changed(batch):
         yield text, changed.outputs
     outputs = batch.outputs
     yield _HEADS_FIRST, outputs.swapaxes(0, 1).reshape(outputs.shape)
     texts, ways = zip(*_ways(), strict=True)
     yield from zip(texts, batch.gives(*ways), strict=True)
+
+
+def _changed(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
+    for of in (_of_lengths, _of_tables, _of_heads, _of_rows, _of_scales):
+        yield from of(batch)
 
 
 def _of_lengths(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
@@ -325,13 +335,20 @@ def _of_lengths(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
         (_OTHER_LENGTH, np.full_like(own, own[0])),
     ):
         yield text, batch._replace(lengths=other)
+    for other in (-(-own // PAGE) * PAGE, np.full_like(own, own.max()), np.full_like(own, most)):
+        yield _ZERO_SCORES, batch._replace(lengths=np.where(own > 0, other, 0), scored=own)
 
 
 def _of_tables(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
     table, pages = batch.table, len(batch.keys)
     sequence, page = np.indices(table.shape)
     first = np.cumsum(-(-batch.lengths // PAGE)) - -(-batch.lengths // PAGE)
-    shorter = (sequence * (table.shape[1] - 1) + page) % table.size
+    flat = {
+        _SHORTER_ROW: sequence * (table.shape[1] - 1),
+        _ROW_OF_LENGTH: -(-batch.lengths // PAGE)[:, None] * sequence,
+        _ROW_OF_HEADS.format(other="H"): sequence * len(batch.shared),
+        _ROW_OF_HEADS.format(other="KV"): sequence * batch.keys.shape[1],
+    }
     for text, other in (
         (_NO_TABLE, page),
         (_NO_TABLE, 1 + page),
@@ -343,7 +360,7 @@ def _of_tables(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
         (_ONE_ROW, table[:1] + 0 * page),
         (_OTHER_ROW, np.roll(table, 1, axis=0)),
         (_OTHER_ROW, np.roll(table, -1, axis=0)),
-        (_SHORTER_ROW, table.ravel()[shorter]),
+        *((text, table.ravel()[(begin + page) % table.size]) for text, begin in _unlike(flat)),
         (_BY_COLUMNS, table.reshape(table.shape[::-1]).T),
         (_NEXT_PAGE, np.roll(table, -1, axis=1)),
     ):
@@ -359,12 +376,58 @@ def _of_tables(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
 def _of_heads(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
     heads = batch.keys.shape[1]
     head = np.arange(len(batch.shared))
-    if heads > 1:
-        yield _ONE_HEAD, batch._replace(shared=0 * head)
-        yield _MODULO, batch._replace(shared=head % heads)
+    group = len(head) // heads
+    for text, other in _unlike(
+        {
+            _ONE_HEAD: 0 * head,
+            _MODULO: head % heads,
+            _BY_KV: np.minimum(head // heads, heads - 1),
+            _MODULO_GROUP: np.minimum(head % group, heads - 1),
+            _NEIGHBOUR.format(other="behind"): (batch.shared + 1) % heads,
+            _NEIGHBOUR.format(other="before"): (batch.shared - 1) % heads,
+        },
+        batch.shared,
+    ):
+        yield text, batch._replace(shared=other, shared_of_keys=other)
+        yield text + _KEYS_ALONE, batch._replace(shared_of_keys=other)
+        yield text + _VALUES_ALONE, batch._replace(shared=other)
     for step in (1, -1):
         yield _OTHER_QUERY, batch._replace(queries=np.roll(batch.queries, step, axis=1))
     yield _OTHER_QUERY, batch._replace(queries=batch.queries[:1] + 0 * batch.queries)
+
+
+def _unlike(ways: Mapping[str, Places], right: Places | None = None) -> Iterator[tuple[str, Places]]:
+    """Those that differ from what is right, and from each other: of two that are the same, the first."""
+    seen = [] if right is None else [right]
+    for text, way in ways.items():
+        if not any(np.array_equal(way, other) for other in seen):
+            seen.append(way)
+            yield text, way
+
+
+def _of_rows(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
+    """Weights meet the row of V behind their own, or before it: of the sequence, of the page, or in memory."""
+    slot = np.arange(PAGE)
+    for other, step in (("behind", 1), ("before", -1)):
+        text = _OTHER_VALUES.format(other=other)
+        for values in (
+            _of_tokens(batch, step, batch.lengths),
+            _of_tokens(batch, step, np.full_like(batch.lengths, PAGE * batch.table.shape[1])),
+            batch.values[:, :, np.clip(slot + step, 0, PAGE - 1)],
+            np.roll(batch.values, -step, axis=2),
+            np.roll(batch.values.reshape(-1, D), -step, axis=0).reshape(batch.values.shape),
+        ):
+            yield text, batch._replace(values=values)
+
+
+def _of_tokens(batch: _Batch, step: int, most: Places) -> Exact:
+    """V with the rows of tokens that are `step` further on, of so many that a sequence is taken to have."""
+    found = batch.values.copy()
+    for length, count, row in zip(batch.lengths, most, batch.table, strict=True):
+        pages, slots = _places(row, int(count))
+        moved = np.clip(np.arange(length) + step, 0, max(count - 1, 0))
+        found[pages[:length], :, slots[:length]] = batch.values[pages[moved], :, slots[moved]]
+    return found
 
 
 def _of_scales(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
@@ -533,6 +596,10 @@ _BEHIND = (
     "What lies behind the last token comes in. It may be NaN, and 0 · NaN is NaN: a weight of 0 is not enough, nor is "
     "-∞ that is added to a score. Choose instead of computing: scores of -∞, and zeros in place of rows of V."
 )
+_ZERO_SCORES = (
+    "What lies behind the last token counts with scores of 0, whose exponential is not 0. Let the scores from token "
+    "lengths[b] on be -∞, and leave out their rows of V."
+)
 _FULL_PAGES = (
     "The last page, which is not full, is left out. A sequence has (lengths[b] + 15) / 16 pages: round up."
 )
@@ -553,6 +620,14 @@ _OTHER_ROW = (
     "(T + 15) / 16."
 )
 _SHORTER_ROW = "A row of the table is taken to have T / 16 pages. It has (T + 15) / 16: round up."
+_ROW_OF_LENGTH = (
+    "A row of the table is taken to be as long as its sequence. All rows have M = (T + 15) / 16 pages: that of "
+    "sequence b begins at table[b * M], whatever lengths[b] is."
+)
+_ROW_OF_HEADS = (
+    "The table's row of sequence b is taken to begin at table[b * {other}]. It begins at table[b * M], where M is "
+    "(T + 15) / 16."
+)
 _KEYS_ALONE = " It is so for K alone: V is read as it should be."
 _VALUES_ALONE = " It is so for V alone: K is read as it should be."
 _BY_COLUMNS = (
@@ -570,6 +645,19 @@ _ONE_HEAD = (
 _MODULO = (
     "Query head h has the keys and values of head h % KV. It has number h / (H / KV): neighbours share one, and not "
     "every KV-th."
+)
+_BY_KV = "Query head h has the keys and values of head h / KV. It has number h / (H / KV): H / KV neighbours share one."
+_MODULO_GROUP = (
+    "Query head h has the keys and values of head h % (H / KV). It has number h / (H / KV): H / KV neighbours share "
+    "one."
+)
+_NEIGHBOUR = (
+    "Query heads have the keys and values of the head {other} their own. Query head h has number h / (H / KV), and "
+    "head k of page p begins at (p * KV + k) * 16 * 128."
+)
+_OTHER_VALUES = (
+    "Weights are multiplied by the row of V {other} that of their token. Token t has one place in K and in V: row "
+    "t % 16 of page t / 16 of its sequence."
 )
 _OTHER_QUERY = "O belongs to another query: row b * H + h of Q makes row b * H + h of O."
 _HEADS_FIRST = "O is taken to be H × B × 128. It is B × H × 128: head h of sequence b is row b * H + h."
