@@ -120,10 +120,16 @@ class CaseData:
         advice = self.advice
         if self.kind == "exact" and found.below_half:
             advice = INEXACT_CONSTANTS
-        elif self.kind == "real" and found.error is not None and found.error > self.rounding:
+        elif self._beyond_rounding(found):
             advice = NO_ROUNDING
         mistake = self._mistake(name, actual, found)
         return replace(found, advice=advice, mistake=mistake, fits=self._fitting(name, actual, found, block))
+
+    def _beyond_rounding(self, found: Comparison) -> bool:
+        """Whether no type in which sums of this case may be kept explains how far elements are off."""
+        if self.kind == "real":
+            return found.error is not None and found.error > self.rounding
+        return self.advice == EXACT_IN_SINGLE and found.beyond_all
 
     def _fitting(self, name: str, actual: Array, found: Comparison, block: int) -> tuple[str, ...]:
         """Mistakes that explain what was written."""

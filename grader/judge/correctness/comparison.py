@@ -41,6 +41,9 @@ CORNER = 4
 NEAR = 2.0**-4
 """What sums of some thousand products lose in half precision is a smaller share of the largest one."""
 
+MANY = 64
+"""Sums of which the largest is no chance: of few all may be small, where their terms are large."""
+
 FEWEST_OTHERS = 3
 """Expected numbers that half precision does not have, before an output without any says something."""
 
@@ -59,6 +62,7 @@ class Comparison:
     unset: int = 0  # how many elements hold what scratch arrays hold at the start
     flushed: bool = False  # nothing is wrong but subnormals, which are zero
     below_half: bool = False  # no error is as large as half of the smallest term of an exact sum, which is 1
+    beyond_all: bool = False  # some element is off by more than the largest right one
     advice: str = ""  # what to look at, where the case knows
     mistake: str | None = None  # what is behind it, where the topic knows
     fits: tuple[str, ...] = ()  # mistakes that explain every wrong element, in sentences
@@ -155,6 +159,7 @@ def _wrong(
         unset=int(np.count_nonzero(unset(actual) & wrong)),
         flushed=_flushed(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
         below_half=_below_half(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
+        beyond_all=_beyond_all(actual, expected),
     )
 
 
@@ -179,6 +184,17 @@ def _below_half(actual: Array, expected: Array) -> bool:
         if not np.array_equal(expected, np.rint(expected)):
             return False
         return bool(np.all(np.abs(actual.astype(np.float64) - expected.astype(np.float64)) < 0.5))
+
+
+def _beyond_all(actual: Array, expected: Array) -> bool:
+    """Whether an element is off by more than the largest right one, and all are finite. Of sums in half none is: they
+    lose small shares of the largest one, stand still before they reach it, or end in infinity."""
+    many = MANY <= actual.size <= SMALL
+    if not many or not is_float(actual.dtype) or not np.isfinite(actual).all():
+        return False
+    with np.errstate(invalid="ignore"):
+        off = np.abs(actual.astype(np.float64) - expected)
+    return bool(off.max(initial=0.0) > np.abs(expected).max(initial=0.0))
 
 
 def _flushed(actual: Array, expected: Array) -> bool:

@@ -78,8 +78,14 @@ def test_whole_numbers_are_equal_or_not() -> None:
 
 
 def test_sums_of_halves_are_exact_in_single_precision_alone() -> None:
-    data = compute(topics.load("gemv"), make({"N": 5, "K": 3}, "exact"))
-    assert data.compare("y", data.expected["y"] + 8).advice == cases.EXACT_IN_SINGLE
+    data = compute(topics.load("gemv"), make({"N": 65, "K": 3}, "exact"))
+    right = data.expected["y"]
+    for off, advice in (
+        (np.abs(right).max() / 2, cases.EXACT_IN_SINGLE),
+        (2 * np.abs(right).max(), cases.NO_ROUNDING),
+        (np.inf, cases.EXACT_IN_SINGLE),
+    ):
+        assert data.compare("y", (right + off).astype(right.dtype)).advice == advice
 
 
 def test_rounding_is_decided_on_public_data() -> None:
