@@ -146,7 +146,7 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
             found["O"].reshape(o.shape) for found in (reference(inputs, problem), magnitude(inputs, problem))
         )
         heads = _Heads.of(inputs, problem)
-        formulas = list(_formulas(heads))
+        formulas = [*_formulas(heads), *_of_order(heads.outputs, int(problem["B"]))]
         for loose in (0.0 * bound, bound):  # in exact cases, each element is known better than its bound says
             if near(o, right, loose):
                 return None
@@ -231,6 +231,8 @@ def _formulas(heads: _Heads) -> Iterator[tuple[str, Exact]]:
             yield _LATE_MAXIMUM, attended.begun_with(start, largest, heads.outputs, lost)
     yield _OVER_QUERIES, _of_scores(scores, axis=1) @ values
     yield _EXCHANGED, heads._replace(queries=heads.keys, keys=heads.queries).outputs
+    yield _KEYS_AS_VALUES, heads._replace(values=heads.keys).outputs
+    yield from _of_rows(heads)
     for width in TILES:
         yield from _of_tiles(heads, scores, width)
 
@@ -280,6 +282,24 @@ def _of_other_heads(heads: _Heads) -> Iterator[tuple[str, Exact]]:
                 text = _OTHER_HEAD.format(array=name[0].upper(), other=other)
                 changed = heads._replace(keys=each) if name == "keys" else heads._replace(values=each)
                 yield text, changed.outputs
+
+
+def _of_rows(heads: _Heads) -> Iterator[tuple[str, Exact]]:
+    """Weights meet the row of V behind their own, or before it: of the head, or in memory."""
+    place, length = np.arange(heads.values.shape[1]), heads.values.shape[1]
+    flat = heads.values.reshape(-1, heads.values.shape[2])
+    for other, step in (("behind", 1), ("before", -1)):
+        text = _OTHER_VALUES.format(other=other)
+        yield text, heads._replace(values=heads.values[:, np.clip(place + step, 0, length - 1)]).outputs
+        yield text, heads._replace(values=np.roll(flat, -step, axis=0).reshape(heads.values.shape)).outputs
+
+
+def _of_order(outputs: Exact, batch: int) -> Iterator[tuple[str, Exact]]:
+    """Rows of O stored in another order, by all of them."""
+    count, length, size = outputs.shape
+    own = outputs.reshape(batch, count // batch, length, size)
+    for text, axes in ((_QUERIES_FIRST, (0, 2, 1, 3)), (_HEADS_FIRST, (1, 0, 2, 3))):
+        yield text, own.transpose(axes).reshape(outputs.shape)
 
 
 def _of_tiles(heads: _Heads, scores: Exact, width: int) -> Iterator[tuple[str, Exact]]:
@@ -390,6 +410,18 @@ _SCORES_IN_HALF = (
 )
 _OVER_QUERIES = "The softmax is taken over the queries of each key. It goes over the keys of each query."
 _EXCHANGED = "Q and K have changed places: row i of O belongs to query i, and the softmax goes over keys."
+_KEYS_AS_VALUES = "Rows of K are summed in place of those of V."
+_OTHER_VALUES = (
+    "Weights are multiplied by the row of V {other} that of their key: "
+    "key j has row j of its head in K as in V."
+)
+_QUERIES_FIRST = (
+    "O is taken to be B × S × H × D. It is B × H × S × D: row i of head h of b begins at "
+    "((b * H + h) * S + i) * D."
+)
+_HEADS_FIRST = (
+    "O is taken to be H × B × S × D. It is B × H × S × D: head h of b begins at (b * H + h) * S * D."
+)
 _TAIL = (
     "The first {whole} of {length} keys alone count: the last tile, which is not full, is left out. Round the number "
     "of tiles up."

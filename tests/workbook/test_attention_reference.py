@@ -148,6 +148,12 @@ def masked(inputs: dict[str, Array], of: Problem, keep: Callable[[Array, Array],
     return found
 
 
+def stored(inputs: dict[str, Array], of: Problem, axes: tuple[int, ...]) -> Array:
+    """Right rows in another order."""
+    found: Array = TOPIC.reference.reference(inputs, of)["O"]
+    return found.transpose(axes).reshape(found.shape)
+
+
 MISTAKES: dict[str, Callable[[dict[str, Array], Problem], Array]] = {
     "The mask is turned": lambda i, of: masked(i, of, lambda query, key: key >= query),
     "own key is masked": lambda i, of: np.nan_to_num(masked(i, of, lambda query, key: key < query)),
@@ -163,6 +169,13 @@ MISTAKES: dict[str, Callable[[dict[str, Array], Problem], Array]] = {
     "V of the tile before": lambda i, of: (
         softmax(scores(i, of)) @ i["V"].astype(np.float64)[:, :, np.arange(int(of["S"])) % 64]
     ),
+    "multiplied by 1 / √D": lambda i, of: softmax(scores(i, of, 64**-0.5)) @ i["V"].astype(np.float64),
+    "Rows of K are summed": lambda i, of: softmax(scores(i, of)) @ i["K"].astype(np.float64),
+    "row of V before": lambda i, of: (
+        softmax(scores(i, of)) @ i["V"].astype(np.float64)[:, :, np.maximum(np.arange(int(of["S"])) - 1, 0)]
+    ),
+    "taken to be B × S × H × D": lambda i, of: stored(i, of, (0, 2, 1, 3)),
+    "taken to be H × B × S × D": lambda i, of: stored(i, of, (1, 0, 2, 3)),
     "over the queries of each key": lambda i, of: (
         softmax(scores(i, of).swapaxes(2, 3)).swapaxes(2, 3) @ i["V"].astype(np.float64)
     ),
@@ -171,7 +184,7 @@ MISTAKES: dict[str, Callable[[dict[str, Array], Problem], Array]] = {
 
 @pytest.mark.parametrize("text", MISTAKES)
 def test_it_is_said_what_is_behind_a_wrong_output(text: str) -> None:
-    of = problem(67, 0 if "over the queries" in text else 1)
+    of = problem(67, 0 if "over the queries" in text else 1, scale=0.3 if "√D" in text else 0.125)
     inputs = drawn(of, "real")
     wrong: Array = MISTAKES[text](inputs, of).astype(np.float16)
     assert text in (TOPIC.mistake(inputs, {"O": wrong}, of) or "")
