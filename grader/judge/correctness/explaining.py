@@ -96,9 +96,8 @@ def fitting(
         found = Wrong(actual.astype(np.float64), expected.astype(np.float64), places, known, block)
         if not (np.isfinite(found.came).all() and np.isfinite(found.due).all()):
             return ()
-        whole = (
-            np.array_equal(found.came, np.rint(found.came)) and found.came.any()
-        )  # zeros come of much else
+        # Zeros come of much else.
+        whole = np.array_equal(found.came, np.rint(found.came)) and found.came.any()
         if whole and not (found.due == np.rint(found.due)).any():
             given_whole = known and all(np.array_equal(array, np.rint(array)) for array in known.values())
             return (WHOLE_AS_GIVEN if given_whole else WHOLE,)
