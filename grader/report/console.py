@@ -19,7 +19,7 @@ from grader.errors import WarpladderError
 from grader.report import gantt, records
 from grader.report.grades.corners import corner, small
 from grader.report.reproducing import again
-from grader.report.terminal import sizes
+from grader.report.terminal import unbroken
 from grader.results import (
     Accuracy,
     CaseResult,
@@ -129,7 +129,9 @@ def _modelled(results: Sequence[Climb]) -> bool:
 
 
 def _heading(result: Climb, title: str) -> Text:
-    return Text.assemble((title, "bold"), f"   {sizes(result.problem)}   on {result.device.name}")
+    return Text.assemble(
+        (title, "bold"), f"   {unbroken(units.problem(result.problem))}   on {result.device.name}"
+    )
 
 
 def _ladder(result: Climb) -> Table:
@@ -350,7 +352,9 @@ def _legend(results: Sequence[Climb]) -> Text:
             f"{_coalesced(results)}. confl: shared-memory bank conflicts."
         )
         counted = {
-            sizes(result.counted) for result in results if result.counted != result.problem and result.counted
+            unbroken(units.problem(result.counted))
+            for result in results
+            if result.counted != result.problem and result.counted
         }
         if len(results) == 1 and counted:
             said.append(f"Counted at {counted.pop()}.")

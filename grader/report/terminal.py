@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
 from typing import Any, TextIO
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
@@ -16,7 +15,6 @@ from rich.measure import Measurement
 from rich.segment import Segment
 
 from grader.visible import visible
-from grader.workbook import units
 
 JOINT = "\ue000"
 """Stands for a space at which no line is broken until all lines are: rich breaks at every space that there is."""
@@ -25,17 +23,15 @@ _UNIT = (
     r"%|(?:[kKMGTPE]i?)?(?:B|bits?|FLOPS?|FLOP|OPS?|b)(?:/\w+)?|[numµ]?s|min|h|[kMG]?Hz|[mk]?[JWV]|Wh|°C"
     r"|bytes?|floats?|thousand|million|billion"
 )
-_JOINED = re.compile(rf"(?<=\d) (?=(?:{_UNIT})(?![\w/]))|(?<=\d) (?=[×·] \d)|(?<=\d [×·]) (?=\d)")
+_JOINED = re.compile(
+    rf"(?<=\d) (?=(?:{_UNIT})(?![\w/]))|(?<=\d) (?=[×·] \d)|(?<=\d [×·]) (?=\d)|(?<=\w) (?== \S)|(?<=\w =) (?=\S)"
+)
 
 
 def unbroken(text: str) -> str:
-    """The text, of which no line ends between a number and its unit, or within a product: 25 GB/s, 11 × 11."""
+    """The text, of which no line ends between a number and its unit, within a product, or between a name and what
+    it is: 25 GB/s, 11 × 11, M = 1024."""
     return _JOINED.sub(JOINT, text)
-
-
-def sizes(problem: Mapping[str, int | float]) -> str:
-    """Sizes by name, each on one line: M = 1024, N = 33."""
-    return units.problem(problem).replace(" = ", f"{JOINT}={JOINT}")
 
 
 def terminal(*, stderr: bool = False, file: TextIO | None = None, **options: Any) -> Console:
