@@ -3,6 +3,7 @@ kernels may be off, and inputs whose answers are exact."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,6 @@ BITS = 4
 COMMON, FAR = 200.0, 20_000.0
 """What the scores of a query have in common, some of the time: more than exp() stands; and in special cases, more than
 numbers that people take for -∞."""
-
 
 STARTS = 0.0, -100.0, -1e3, -1e4
 """With which a running maximum begins by mistake."""
@@ -112,6 +112,18 @@ def begun_with(start: float, largest: Exact, right: Exact, lost: float) -> Exact
     """What comes out of a maximum that begins with a number, by the largest scores: `right` where they are not much
     smaller, `lost` where all exponentials are 0, and ∞ between, which stands for anything."""
     return np.where(largest < start + LOST, lost, np.where(largest < start + SUBNORMAL, np.inf, right))
+
+
+def mistaken_scales(scale: float, size: int) -> Iterator[tuple[str, float]]:
+    """By what scores of `size` products are multiplied in place of `scale`, with what is said of it."""
+    for text, other in (
+        (NOT_SCALED, 1.0),
+        (SCALED_TWICE, scale**2),
+        (INVERSE, 1.0 / scale),
+        (OWN_SCALE, float(np.float32(size**-0.5))),
+    ):
+        if other != scale:
+            yield text, other
 
 
 def exact(
@@ -199,3 +211,18 @@ def near(outputs: Exact, gives: Exact, bound: Exact) -> bool:
     allowed = 2 * TINY + ROOM * HALF * (np.nan_to_num(bound) + np.abs(gives))
     unknown = ~np.isfinite(gives)
     return bool((unknown | (np.abs(outputs - gives) <= allowed)).all()) and not unknown.all()
+
+
+LATE_MAXIMUM = (
+    "The running maximum begins with a number to which all scores of some queries are small: their exponentials are 0. "
+    "Let it begin with -INFINITY."
+)
+NOT_DIVIDED = "O is Σ exp(score - max) · V as it is. It has to be divided by Σ exp(score - max)."
+KEYS_AS_VALUES = "Rows of K are summed in place of those of V."
+NOT_SCALED = "The scores are not multiplied by scale."
+SCALED_TWICE = (
+    "The scores are multiplied by scale twice: is Q multiplied by it when it is loaded, and the score again?"
+)
+INVERSE = "The scores are divided by scale, and not multiplied by it."
+OWN_SCALE = "The scores are multiplied by 1 / √D. They are multiplied by scale, which may be another number."
+"""What is behind a wrong output, of attention and of decode."""

@@ -222,16 +222,16 @@ def _formulas(heads: _Heads) -> Iterator[tuple[str, Exact]]:
     yield from _of_other_heads(heads)
     scores, values = heads.scores, heads.values
     terms = np.exp(scores - scores.max(axis=2, keepdims=True))
-    yield _NOT_DIVIDED, terms @ values
+    yield attended.NOT_DIVIDED, terms @ values
     overflowing = np.exp(scores).astype(np.float32).astype(np.float64)
     yield _NO_MAXIMUM, overflowing @ values / overflowing.sum(axis=2, keepdims=True)
     for start in attended.STARTS:
         for lost in (0.0, np.nan):
             largest = scores.max(axis=2, keepdims=True)
-            yield _LATE_MAXIMUM, attended.begun_with(start, largest, heads.outputs, lost)
+            yield attended.LATE_MAXIMUM, attended.begun_with(start, largest, heads.outputs, lost)
     yield _OVER_QUERIES, _of_scores(scores, axis=1) @ values
     yield _EXCHANGED, heads._replace(queries=heads.keys, keys=heads.queries).outputs
-    yield _KEYS_AS_VALUES, heads._replace(values=heads.keys).outputs
+    yield attended.KEYS_AS_VALUES, heads._replace(values=heads.keys).outputs
     yield from _of_rows(heads)
     for width in TILES:
         yield from _of_tiles(heads, scores, width)
@@ -250,23 +250,15 @@ def _of_masks(heads: _Heads) -> Iterator[tuple[str, Exact]]:
         }
     for text, counts in masks.items():
         given = _of_scores(np.where(counts, scores, -np.inf)) @ heads.values
-        yield (
-            text,
-            np.where(counts.any(axis=1, keepdims=True), given, np.inf),
-        )  # anything, where no key counts
+        # A query for which no key counts may get anything.
+        yield text, np.where(counts.any(axis=1, keepdims=True), given, np.inf)
     if heads.causal:
         yield _MASKED_WITH_ZERO, _of_scores(np.where(heads.counts, scores, 0.0)) @ heads.values
 
 
 def _of_scales(heads: _Heads) -> Iterator[tuple[str, Exact]]:
-    for text, scale in (
-        (_NOT_SCALED, 1.0),
-        (_SCALED_TWICE, heads.scale**2),
-        (_INVERSE, 1.0 / heads.scale),
-        (_OWN_SCALE, float(np.float32(heads.queries.shape[2] ** -0.5))),
-    ):
-        if scale != heads.scale:
-            yield text, heads._replace(scale=scale).outputs
+    for text, scale in attended.mistaken_scales(heads.scale, heads.queries.shape[2]):
+        yield text, heads._replace(scale=scale).outputs
 
 
 def _of_other_heads(heads: _Heads) -> Iterator[tuple[str, Exact]]:
@@ -385,21 +377,10 @@ _MASKED_WITH_ZERO = (
     "Keys that do not count have scores of 0, whose exponential is not 0. Let their scores be -∞ before the maximum is "
     "taken."
 )
-_LATE_MAXIMUM = (
-    "The running maximum begins with a number to which all scores of some queries are small: their exponentials are 0. "
-    "Let it begin with -INFINITY."
-)
-_OWN_SCALE = "The scores are multiplied by 1 / √D. They are multiplied by scale, which may be another number."
-_NOT_SCALED = "The scores are not multiplied by scale."
-_SCALED_TWICE = (
-    "The scores are multiplied by scale twice: is Q multiplied by it when it is loaded, and the score again?"
-)
-_INVERSE = "The scores are divided by scale, and not multiplied by it."
 _OTHER_HEAD = (
     "{array} is that of {other}. All four arrays are B × H × S × D: "
     "head h of b begins at (b * H + h) * S * D."
 )
-_NOT_DIVIDED = "O is Σ exp(score - max) · V as it is. It has to be divided by Σ exp(score - max)."
 _NO_MAXIMUM = (
     "The largest score of the row is not subtracted: exp(score) overflows above 88.72, and below -104 all terms are "
     "zero."
@@ -410,7 +391,6 @@ _SCORES_IN_HALF = (
 )
 _OVER_QUERIES = "The softmax is taken over the queries of each key. It goes over the keys of each query."
 _EXCHANGED = "Q and K have changed places: row i of O belongs to query i, and the softmax goes over keys."
-_KEYS_AS_VALUES = "Rows of K are summed in place of those of V."
 _OTHER_VALUES = (
     "Weights are multiplied by the row of V {other} that of their key: "
     "key j has row j of its head in K as in V."

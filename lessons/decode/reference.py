@@ -370,7 +370,7 @@ def _of_tables(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
         yield text + _VALUES_ALONE, batch._replace(table=inside)
     keys, values = (array.reshape(pages, PAGE, -1, D).swapaxes(1, 2) for array in (batch.keys, batch.values))
     yield _TOKENS_FIRST, batch._replace(keys=keys, values=values)
-    yield _KEYS_AS_VALUES, batch._replace(values=batch.keys)
+    yield attended.KEYS_AS_VALUES, batch._replace(values=batch.keys)
 
 
 def _of_heads(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
@@ -431,16 +431,9 @@ def _of_tokens(batch: _Batch, step: int, most: Places) -> Exact:
 
 
 def _of_scales(batch: _Batch) -> Iterator[tuple[str, _Batch]]:
-    scale = batch.scale
-    for text, other in (
-        (_NOT_SCALED, 1.0),
-        (_SCALED_TWICE, scale**2),
-        (_INVERSE, 1 / scale),
-        (_BASE_TWO, scale * np.log(2.0)),
-        (_OWN_SCALE, float(np.float32(D**-0.5))),
-    ):
-        if other != scale:
-            yield text, batch._replace(scale=other)
+    mistaken = attended.mistaken_scales(batch.scale, D)
+    for text, scale in (*mistaken, (_BASE_TWO, batch.scale * np.log(2.0))):
+        yield text, batch._replace(scale=scale)
 
 
 def _begun_with(start: float, lost: float) -> Callable[[Exact], Exact]:
@@ -458,10 +451,10 @@ Split = Callable[[int], Places]
 
 def _ways() -> Iterator[tuple[str, Callable[[Exact], Exact]]]:
     """Mistaken ways to make weights of the scores of a head."""
-    yield _NOT_DIVIDED, lambda scores: np.exp(scores - scores.max())
+    yield attended.NOT_DIVIDED, lambda scores: np.exp(scores - scores.max())
     for start in attended.STARTS:
         for lost in (0.0, np.nan):
-            yield _LATE_MAXIMUM, _begun_with(start, lost)
+            yield attended.LATE_MAXIMUM, _begun_with(start, lost)
     for tokens in PARTS:
         yield _PADDED, _padded(tokens)
     for split in _splits():
@@ -661,25 +654,11 @@ _OTHER_VALUES = (
 )
 _OTHER_QUERY = "O belongs to another query: row b * H + h of Q makes row b * H + h of O."
 _HEADS_FIRST = "O is taken to be H × B × 128. It is B × H × 128: head h of sequence b is row b * H + h."
-_KEYS_AS_VALUES = "Rows of K are summed in place of those of V."
-_OWN_SCALE = (
-    "The scores are multiplied by 1 / √128. They are multiplied by scale, which may be another number."
-)
-_LATE_MAXIMUM = (
-    "The running maximum begins with a number to which all scores of some queries are small: their exponentials are 0. "
-    "Let it begin with -INFINITY."
-)
 _PADDED = (
     "Behind the last token come scores of 0 with rows of zeros, and the exponential of 0 is not 0: it counts in the "
     "sum that all are divided by. Let the scores there be -∞."
 )
-_NOT_SCALED = "The scores are not multiplied by scale."
-_SCALED_TWICE = (
-    "The scores are multiplied by scale twice: is q multiplied by it when it is loaded, and the score again?"
-)
-_INVERSE = "The scores are divided by scale, and not multiplied by it."
 _BASE_TWO = "Weights are powers of 2, and not of e: exp(x) is exp2(x · log2(e)), with log2(e) = 1.442695."
-_NOT_DIVIDED = "O is Σ exp(score - max) · V as it is. It has to be divided by Σ exp(score - max)."
 _AVERAGED = (
     "Parts of a sequence are merged as if they weighed the same. Weigh each by its sum of exponentials, times "
     "exp(its maximum - the largest of all), and divide by the sum of these weights."
