@@ -306,7 +306,7 @@ class Look:
     def _ended_early(self, runner: Runner, reply: Reply, records: Sequence[Record]) -> bool:
         """Whether there is nothing more to look at: a block that waits for others, or no such memory here. Raises
         Refused for a fault."""
-        found = of_findings([self._with_ranges(item) for item in results(records)])
+        found = of_findings([self.with_ranges(item) for item in results(records)])
         stopped = {record.status for record in records} - {"completed"}
         if reply.failure is None and found is None and not stopped:
             return False
@@ -321,19 +321,20 @@ class Look:
         assert refusal is not None, "a launch that did not complete says why"
         raise refusal
 
-    def _with_ranges(self, finding: FindingResult) -> FindingResult:
+    def with_ranges(self, finding: FindingResult) -> FindingResult:
         """A finding far outside of every array, with what an int holds where an array has more elements, or an index
         goes on beyond its last one."""
         counts = {name: math.prod(array.shape) for name, array in self.arrays.items()}
         largest = max(counts, key=counts.__getitem__)
         if finding.kind != "out_of_bounds":
             return finding
-        if finding.array is not None:
-            narrow = counts[largest] > MOST_OF_AN_INT and suspects.too_small(self.kernel.file.source)
-            return replaced(finding, remedy=narrow) if narrow else finding
         if counts[largest] <= MOST_OF_AN_INT:
-            too_far = suspects.too_far(self.kernel.file.source)
+            below = finding.array is None or (finding.element or 0) < 0  # of whichever array lies nearest
+            too_far = suspects.too_far(self.kernel.file.source) if below else ""
             return replaced(finding, remedy=too_far) if too_far else finding
+        if finding.array is not None:
+            narrow = suspects.too_small(self.kernel.file.source)
+            return replaced(finding, remedy=narrow) if narrow else finding
         remedy = f"`{largest}` has {counts[largest]:,} elements, more than an int counts. {RANGES}"
         return replaced(finding, remedy=remedy)
 

@@ -19,6 +19,7 @@ from records import record
 from tiers import sample
 
 from grader.emulator.machine.records import Touched
+from grader.findings.bounds import GUARD
 from grader.judge.child import process
 from grader.judge.child.protocol import Launch, Record
 from grader.judge.correctness.findings import ArrayType
@@ -28,6 +29,7 @@ from grader.judge.kernels.large import main_size
 from grader.judge.kernels.large.coverage import uncovered
 from grader.judge.refused import Lost, Refused
 from grader.judge.runners.pool import DevicePool
+from grader.results import FindingResult
 from grader.workbook import topics
 from grader.workbook.topic import KernelTopic
 
@@ -247,6 +249,29 @@ def test_a_product_in_int_is_told_by_its_line(
     beyond = main_size.look(prepare(topic.parse(tmp_path / "mine.cu"), pool.arch), topic, pool, seed=5).beyond
     assert beyond is not None
     assert "Line 9: `M * N` is formed in int: `size_t(M) * N`" in beyond
+
+
+@pytest.mark.parametrize(
+    ("array", "element"),
+    [
+        pytest.param(None, None, id="where nothing is"),
+        pytest.param("c", -93_696, id="just below an array that is not meant"),
+    ],
+)
+def test_an_int_that_goes_on_too_far_is_told_wherever_it_leads(
+    array: str | None, element: int | None, pool: DevicePool
+) -> None:
+    topic, problem = kernel_topic("vector_add"), {"N": 2_000_000_003}
+    assert topic.sampled is not None
+    kernel = prepare(topic.parse(SUBMISSIONS / "vector_add" / "int_goes_on_by_the_grid.cu"), pool.arch)
+    known = main_size.patterns(topic, np.random.default_rng(5))
+    with pool.emulator() as runner:
+        planned = kernel.plan(problem, runner.hello().limits)
+    look = main_size.Look(kernel, topic, topic.sampled, problem, planned, known)
+    finding = FindingResult("out_of_bounds", 15, "", remedy=GUARD, array=array, element=element)
+    remedy = look.with_ranges(finding).remedy
+    assert remedy is not None
+    assert "Line 12: `index` is an int" in remedy
 
 
 @pytest.mark.parametrize(
