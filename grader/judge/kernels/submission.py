@@ -473,7 +473,8 @@ def model(
     records: Sequence[Record] | None = current.records
     if counted != problem:
         records = _at_larger_sizes(current, current.records, runner, planned, problem, counted)
-    longest = [record.longest_warp for record in current.at_main]
+    # Of a few blocks that draw their work, one may have drawn all that there is.
+    longest = [0 if sampling.takes_turns([record]) else record.longest_warp for record in current.at_main]
     current.modelled = None if records is None else sampling.model(spec, records, room, longest)
 
 
