@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.emulator.cudart.events import HostFinding
 from grader.emulator.machine.memory import ARENA_BYTES
+from grader.emulator.places import GIVEN
 from grader.emulator.runtime.layout import GLOBAL_BASE
+from grader.findings.phrases import in_line
 
 _CHECK = "Compare what every call returns with cudaSuccess, and ask cudaGetLastError() after every launch."
 _REMEDIES = {
@@ -120,7 +124,11 @@ def _memory(finding: HostFinding) -> str:
 
 
 def _line(finding: HostFinding) -> str:
-    return f" in line {finding.other.line}" if finding.other else ""
+    """Where the other call is; with its file, where that is not the finding's own."""
+    other, at = finding.other, finding.place
+    if other is None:
+        return ""
+    return in_line(replace(other, file=GIVEN) if at and at.file == other.file else other)
 
 
 def _because(finding: HostFinding) -> str:
@@ -186,7 +194,7 @@ def _never_written(finding: HostFinding) -> str:
 def _use_after_free(finding: HostFinding) -> str:
     if finding.side:
         return f"{finding.call} uses {_memory(finding)}, which was freed{_line(finding)}"
-    where = f", in {finding.reason}," if finding.reason else ""
+    where = f",{in_line(finding.inside)}," if finding.inside else ""
     side = "to" if finding.writes else "from"
     return f"the kernel {_does(finding)}{where} {side} {_memory(finding)}, which was freed{_line(finding)}"
 

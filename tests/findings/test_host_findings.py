@@ -7,11 +7,11 @@ from typing import get_args
 import pytest
 
 from grader.emulator.cudart.events import HostFinding, HostKind
-from grader.emulator.places import Place
+from grader.emulator.places import GIVEN, Place
 from grader.emulator.runtime.layout import GLOBAL_BASE
 from grader.findings import host
 
-AT, BEFORE = Place("prog.cu", 12), Place("prog.cu", 9)
+AT, BEFORE, LINE = Place("prog.cu", 12), Place("prog.cu", 9), Place(GIVEN, 5)
 
 
 @pytest.mark.parametrize("kind", get_args(HostKind))
@@ -59,12 +59,20 @@ def test_every_kind_has_words_and_a_remedy(kind: HostKind) -> None:
             "cudaMemcpyDeviceToHost asks for a destination on the host, but the destination is on the device",
         ),
         (
-            HostFinding("use_after_free", AT, "fill", array="d_x", other=BEFORE, reason="line 5", writes=True),
+            HostFinding("use_after_free", AT, "fill", array="d_x", other=BEFORE, inside=LINE, writes=True),
             "the kernel writes, in line 5, to `d_x`, which was freed in line 9",
         ),
         (
-            HostFinding("use_after_free", AT, "fill", array="d_x", other=BEFORE, reason="line 5"),
+            HostFinding("use_after_free", AT, "fill", array="d_x", other=BEFORE, inside=LINE),
             "the kernel reads, in line 5, from `d_x`, which was freed in line 9",
+        ),
+        (
+            HostFinding(
+                "use_after_free", AT, "fill", array="d_x", other=Place("buffer.cuh", 18),
+                inside=Place("fill.cuh", 5, Place("prog.cu", 7)),
+            ),
+            "the kernel reads, in line 5 of fill.cuh (called in line 7 of prog.cu), from `d_x`, which was freed in "
+            "line 18 of buffer.cuh",
         ),
     ],
 )  # fmt: skip

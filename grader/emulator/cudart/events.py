@@ -161,6 +161,8 @@ class HostFinding:
     other_call: str = ""
     other: Place | None = None
     """The call that this is about: the copy that was not waited for, the free, the allocation."""
+    inside: Place | None = None
+    """Of what a kernel did: the line that did it, with the calls that led there."""
     address: int = 0
     writes: bool = False
     empty: bool = False

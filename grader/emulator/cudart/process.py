@@ -275,10 +275,17 @@ class _Listener:
             if block is not None:
                 told = HostFinding(
                     "use_after_free", place, kernel, array=self._array(block), other=self._place(block.freed or []),
-                    writes=finding.action == "write", reason=finding.place.words() if finding.place.line else "",
+                    inside=self._inside(finding.place, place), writes=finding.action == "write",
                 )  # fmt: skip
                 found.append(told)
         return found
+
+    def _inside(self, place: Place, launched: Place | None) -> Place | None:
+        """A place in a kernel, in which the program's own file has its name if another file has a part in it."""
+        if not place.line:
+            return None
+        files = {each.file for each in place.stack()} | ({launched.file} if launched else set())
+        return place if files <= {GIVEN, self._name} else place.naming(self._name)
 
 
 def _freed(finding: Finding, blocks: Sequence[Block]) -> Block | None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 
 from grader.emulator.errors import PtxSyntaxError, UnsupportedPtx
-from grader.emulator.places import UNKNOWN, Place
 from grader.emulator.ptx.declarations import read_parameter, read_parameters, read_variable
 from grader.emulator.ptx.lexer import Token, Tokens, float_value, integer_value
+from grader.emulator.ptx.locations import Locations, Position
 from grader.emulator.ptx.tree import (
     Function,
     Imm,
@@ -26,9 +26,6 @@ from grader.emulator.ptx.tree import (
     Vec,
 )
 
-Position = tuple[int, int, int]
-"""The number of a file, a line and a column."""
-
 
 class FunctionParser:
     """Recursive descent over the functions of a module; one method a construct of the grammar."""
@@ -38,17 +35,13 @@ class FunctionParser:
         self.module = module
         self.scopes: list[dict[str, str]] = []
         self.scope_serial = 0
-        self.place = UNKNOWN
-        self.places: dict[Position, Place] = {}
-        """The last of each position: where a function was inlined in another that was inlined, the outer one is the
-        last that was named."""
+        self.locations = Locations(module.files)
         self.opcode = ""
 
     def function(self, is_entry: bool) -> None:
         """After .entry or .func: one function, which is added to the module."""
         self.scopes = [{}]
-        self.place = UNKNOWN
-        self.places.clear()
+        self.locations = Locations(self.module.files)
         returns = read_parameters(self.tokens) if self.tokens.peek() == "(" else []
         self.fn = Function(self.tokens.next().text, is_entry, returns=returns)
         start = self.tokens.at
@@ -60,6 +53,7 @@ class FunctionParser:
                 return  # a declaration only: the definition follows, or it is a system call such as vprintf
             self.tokens.expect("{")
             self._block()
+            self.locations.settle(self.fn.body)
         except UnsupportedPtx as refusal:  # the other functions of the module are none the worse for it
             self.fn.refusal = refusal
             self.tokens.at = start
@@ -110,7 +104,7 @@ class FunctionParser:
         elif self.tokens.accept(".callprototype"):
             self._prototype(token.text)
         elif self.tokens.peek() == ".calltargets":
-            raise UnsupportedPtx("a list of .calltargets", token.line, self.place)
+            raise UnsupportedPtx("a list of .calltargets", token.line, self.locations.here)
         else:
             self.fn.body.append(Label(token.text))
 
@@ -169,7 +163,7 @@ class FunctionParser:
         elif word == ".pragma":
             self.tokens.skip_statement()
         else:
-            raise UnsupportedPtx(f"the directive {word}", token.line, self.place)
+            raise UnsupportedPtx(f"the directive {word}", token.line, self.locations.here)
 
     def _loc(self) -> None:
         """`.loc file line column [, function_name …, inlined_at file line column]`.
@@ -177,7 +171,7 @@ class FunctionParser:
         Code of a library's header stands where it was inlined in a file of the user's own.
         """
         position = self._position()
-        caller = None
+        calls = []
         while self.tokens.accept(","):
             word = self.tokens.next().text
             if word == "function_name":
@@ -185,25 +179,16 @@ class FunctionParser:
                 if self.tokens.accept("+"):
                     self.tokens.integer()
             elif word == "inlined_at":
-                outer = self._position()
-                caller = self.places.get(outer) or self._place(outer, None)
-        self.place = self.places[position] = self._place(position, caller)
+                calls.append(self._position())
+        self.locations.loc(position, calls, len(self.fn.body))
 
     def _position(self) -> Position:
         return self.tokens.integer(), self.tokens.integer(), self.tokens.integer()
 
-    def _place(self, position: Position, caller: Place | None) -> Place:
-        number, line, _ = position
-        if caller is not None and not caller.line:
-            caller = None
-        if number not in self.module.files:
-            return caller or UNKNOWN
-        return Place(self.module.files[number], line, caller)
-
     def _register_declaration(self) -> None:
         kind = self.tokens.next().text[1:]
         if kind in ("v2", "v4"):
-            raise UnsupportedPtx("vector register declarations", self.tokens.here().line, self.place)
+            raise UnsupportedPtx("vector register declarations", self.tokens.here().line, self.locations.here)
         while True:
             name = self.tokens.next().text
             if self.tokens.accept("<"):
@@ -232,7 +217,9 @@ class FunctionParser:
         while not self.tokens.accept(";"):
             operands.append(self._operand())
             self.tokens.accept(",")
-        self.fn.body.append(Instruction(token.text, tuple(operands), predicate, token.line, self.place))
+        instruction = Instruction(token.text, tuple(operands), predicate, token.line, self.locations.here)
+        self.fn.body.append(instruction)
+        self.locations.note(instruction)
 
     def _resolve(self, name: str) -> str:
         for scope in reversed(self.scopes):
@@ -299,7 +286,7 @@ class FunctionParser:
         if self.opcode.partition(".")[0] in ("cp", "tex") and self.tokens.accept(","):
             return Mem(base, offset, self._coordinates(token.line))
         if self.tokens.peek() == ",":
-            raise UnsupportedPtx(f"{self.opcode} (texture addresses)", token.line, self.place)
+            raise UnsupportedPtx(f"{self.opcode} (texture addresses)", token.line, self.locations.here)
         self.tokens.expect("]")
         return Mem(base, offset)
 
@@ -307,7 +294,7 @@ class FunctionParser:
         """Behind the comma in `[texture, {x, y}]` or `[texture, x]`, which a sampler may precede: up to the bracket."""
         found = self._single_operand()
         if self.tokens.peek() == ",":
-            raise UnsupportedPtx(f"{self.opcode} with a sampler", line, self.place)
+            raise UnsupportedPtx(f"{self.opcode} with a sampler", line, self.locations.here)
         self.tokens.expect("]")
         return found.items if isinstance(found, Vec) else (found,)
 

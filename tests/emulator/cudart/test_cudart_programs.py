@@ -108,41 +108,6 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-PLACES = HERE / "places"
-_MARKED = re.compile(r"// (FAULT|CALL) (.*)")
-
-
-def stacks() -> dict[str, list[str]]:
-    """By kernel: where its fault is marked, then the calls that led there, the innermost first."""
-    files = ["detail/index.cuh", "tiles.cuh", "prog.cu"]
-    found: dict[str, list[str]] = {}
-    for wanted in ("FAULT", "CALL"):
-        for file in files:
-            for number, line in enumerate((PLACES / file).read_text().splitlines(), 1):
-                marked = _MARKED.search(line)
-                if marked and marked[1] == wanted:
-                    for kernel in marked[2].split():
-                        found.setdefault(kernel, []).append(f"{file}:{number}")
-    return found
-
-
-@pytest.mark.verify
-def test_a_fault_in_any_file_has_its_file_line_and_calls() -> None:
-    outcome = run_program(PLACES / "prog.cu")
-    told = {
-        record.kernel: {tuple(map(str, each.place.naming("prog.cu").stack())) for each in record.findings}
-        for record, _ in outcome.launches
-    }
-    assert told.keys() == stacks().keys()
-    assert [kernel for kernel, stack in stacks().items() if tuple(stack) not in told[kernel]] == []
-    outside = [kernel for kernel in told if not kernel.startswith("race_") and len(told[kernel]) > 1]
-    assert outside == [], "a fault is told once; a race may be told of both its lines"
-    races = [each for record, _ in outcome.launches for each in record.findings if each.other]
-    across = [each for each in races if each.other and each.place.file != each.other.place.file]
-    assert across, "a race of a header with the program itself"
-    assert all(each.place.file and each.other and each.other.place.file for each in across), "both are named"
-
-
 def test_what_is_not_there_is_refused_by_name_and_line(tmp_path: Path) -> None:
     path = write(
         tmp_path, "int main() {\n  cudaArray_t level;\n  cudaGetMipmappedArrayLevel(&level, nullptr, 0);\n}\n"

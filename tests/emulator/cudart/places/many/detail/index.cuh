@@ -7,5 +7,5 @@ __device__ inline int index_of(int i)
 
 __device__ inline float at(const float *in, int i)
 {
-    return in[i];  // FAULT two_headers
+    return in[i];  // FAULT out_of_bounds: two_headers
 }

@@ -1,91 +1,95 @@
-// Thirteen kernels with a fault each, in a file of another depth: FAULT marks it, and CALL what led there, by the kernel.
+// Thirteen kernels with a fault each, in files of another depth.
 #include <cooperative_groups.h>
 
 #include "tiles.cuh"
 
 __device__ __forceinline__ float first_of(const float *in)
 {
-    return in[blockDim.x * 1000];  // FAULT own_function
+    return in[blockDim.x * 1000];  // FAULT out_of_bounds: own_function
 }
 
 __global__ void own_function(const float *in, float *out)
 {
-    out[threadIdx.x] = first_of(in);  // CALL own_function
+    out[threadIdx.x] = first_of(in);  // CALL: own_function
 }
 
 __global__ void header_function(const float *in, float *out)
 {
-    store(out, threadIdx.x + 5000, in[0]);  // CALL header_function
+    store(out, threadIdx.x + 5000, in[0]);  // CALL: header_function
 }
 
 __global__ void template_function(const float *in, float *out)
 {
-    out[threadIdx.x] = Tile<float, 4>::load(in, threadIdx.x);  // CALL template_function
+    out[threadIdx.x] = Tile<float, 4>::load(in, threadIdx.x);  // CALL: template_function
 }
 
 __global__ void two_headers(const float *in, float *out)
 {
-    out[threadIdx.x] = gather(in, threadIdx.x);  // CALL two_headers
+    out[threadIdx.x] = gather(in, threadIdx.x);  // CALL 2: two_headers
 }
 
 __global__ void race_in_a_header(const float *in, float *out)
 {
     __shared__ float tile[64];
-    out[threadIdx.x] = neighbour(tile, in[threadIdx.x]);  // CALL race_in_a_header
+    tile[threadIdx.x] = 1.0f;
+    __syncthreads();
+    out[threadIdx.x] = neighbour(tile, in[threadIdx.x]);  // CALL: race_in_a_header OTHER CALL: race_in_a_header
 }
 
 __global__ void race_with_a_header(const float *in, float *out)
 {
     __shared__ float tile[64];
-    keep(tile, in[threadIdx.x]);  // CALL race_with_a_header
-    out[threadIdx.x] = tile[63 - threadIdx.x];
+    tile[threadIdx.x] = 1.0f;
+    __syncthreads();
+    keep(tile, in[threadIdx.x]);  // CALL: race_with_a_header
+    out[threadIdx.x] = tile[63 - threadIdx.x];  // OTHER: race_with_a_header
 }
 
 __global__ void unset_in_a_header(const float *in, float *out)
 {
     __shared__ float tile[64];
-    out[threadIdx.x] = half_filled(tile, in[threadIdx.x]);  // CALL unset_in_a_header
+    out[threadIdx.x] = half_filled(tile, in[threadIdx.x]);  // CALL: unset_in_a_header
 }
 
 __global__ void misaligned_in_a_template(const float *in, float *out)
 {
-    out[threadIdx.x] = Tile<float, 4>::wide(in + 1, threadIdx.x);  // CALL misaligned_in_a_template
+    out[threadIdx.x] = Tile<float, 4>::wide(in + 1, threadIdx.x);  // CALL: misaligned_in_a_template
 }
 
 template <class F> __device__ void for_each(int n, F f)
 {
     for (int i = threadIdx.x; i < n; i += blockDim.x)
-        f(i);  // CALL in_a_lambda
+        f(i);  // CALL: in_a_lambda
 }
 
 __global__ void in_a_lambda(const float *in, float *out)
 {
-    for_each(64, [=](int i) {  // CALL in_a_lambda
-        out[i + 6000] = in[i];  // FAULT in_a_lambda
+    for_each(64, [=](int i) {  // CALL 2: in_a_lambda
+        out[i + 6000] = in[i];  // FAULT out_of_bounds: in_a_lambda
     });
 }
 
 __global__ void behind_a_library(const float *in, float *out)
 {
     auto block = cooperative_groups::this_thread_block();
-    store(out, block.thread_rank() + 7000, in[0]);  // CALL behind_a_library
+    store(out, block.thread_rank() + 7000, in[0]);  // CALL: behind_a_library
 }
 
 __global__ void not_inlined(const float *in, float *out)
 {
-    out[threadIdx.x] = far_away(in, threadIdx.x);  // CALL not_inlined
+    out[threadIdx.x] = far_away(in, threadIdx.x);  // CALL: not_inlined
 }
 
 __global__ void barrier_in_a_header(const float *in, float *out)
 {
     if (threadIdx.x < 16)
-        wait_for_all();  // CALL barrier_in_a_header
+        wait_for_all();  // CALL: barrier_in_a_header
     out[threadIdx.x] = in[threadIdx.x];
 }
 
 __global__ void asserted_in_a_header(const float *in, float *out)
 {
-    out[threadIdx.x] = checked(in, threadIdx.x);  // CALL asserted_in_a_header
+    out[threadIdx.x] = checked(in, threadIdx.x);  // CALL: asserted_in_a_header
 }
 
 int main()

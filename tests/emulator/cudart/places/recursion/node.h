@@ -1,0 +1,7 @@
+#pragma once
+
+struct Node {
+    float value;
+    int left;  // 0: none
+    int right;
+};

@@ -1,0 +1,3 @@
+#pragma once
+
+void add_up(const float *in, float *total, int n);
