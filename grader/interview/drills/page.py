@@ -82,7 +82,8 @@ def page(topic: str, file: Path) -> str:
 def _light(time: Modelled, main: str, bound: str) -> Iterator[str]:
     """How busy each part is, as in Nsight Compute's “GPU Speed Of Light”, by the time model."""
     seconds = time.time.seconds
-    yield f"GPU Speed Of Light, modelled at {main}"
+    title = "GPU Speed Of Light, modelled at"
+    yield from [f"{title} {main}"] if len(title) + len(main) < WIDTH else [title, f"  {main}"]
     yield _row("Duration", units.seconds(seconds, "modelled"))
     yield _row(bound, units.seconds(time.bound_s, "modelled"))
     for name, title in _PARTS.items():
