@@ -1,14 +1,15 @@
-// A block of 1024 threads brings a square of 32 × 32 floats into
-// shared memory and writes it out turned.
+// A block of 256 threads brings a square of 32 × 32 floats into shared
+// memory and writes it out turned.
 //
 // /// launch
 // [[launch]]
 // kernel = "transpose"
 // grid = ["cdiv(M, TILE) * cdiv(N, TILE)"]
-// block = ["TILE", "TILE"]
+// block = ["TILE", "ROWS"]
 // ///
 
 constexpr int TILE = 32;
+constexpr int ROWS = 8; // of the square at a time
 
 // in is M × N, out is N × M, both row-major: out[column][row] =
 // in[row][column].
@@ -21,12 +22,16 @@ extern "C" __global__ void transpose(const float* __restrict__ in,
     const int down = (M + TILE - 1) / TILE;
     const int top = blockIdx.x % down * TILE;
     const int left = blockIdx.x / down * TILE;
-    const int x = threadIdx.x, y = threadIdx.y;
-    if (top + y < M && left + x < N) {
-        tile[x][y] = in[size_t(top + y) * N + left + x];
+    const int x = threadIdx.x;
+    for (int y = threadIdx.y; y < TILE; y += ROWS) {
+        if (top + y < M && left + x < N) {
+            tile[x][y] = in[size_t(top + y) * N + left + x];
+        }
     }
     __syncthreads();
-    if (left + y < N && top + x < M) {
-        out[size_t(left + y) * M + top + x] = tile[y][x];
+    for (int y = threadIdx.y; y < TILE; y += ROWS) {
+        if (left + y < N && top + x < M) {
+            out[size_t(left + y) * M + top + x] = tile[y][x];
+        }
     }
 }
