@@ -322,8 +322,8 @@ class Look:
         raise refusal
 
     def with_ranges(self, finding: FindingResult) -> FindingResult:
-        """A finding far outside of every array, with what an int holds where an array has more elements, or an index
-        goes on beyond its last one."""
+        """A finding outside of the arrays, with what an int holds where an array has more elements, or where an index
+        goes on beyond its last one and becomes negative."""
         counts = {name: math.prod(array.shape) for name, array in self.arrays.items()}
         largest = max(counts, key=counts.__getitem__)
         if finding.kind != "out_of_bounds":
