@@ -1,5 +1,5 @@
-// A block of 256 threads brings a square of 32 × 32 floats into shared
-// memory and writes it out turned.
+// A block of 256 threads brings a square of 32 × 32 floats into
+// shared memory and writes it out turned.
 //
 // /// launch
 // [[launch]]
