@@ -4,7 +4,8 @@ Each term is the time that one part of the device is busy, as if it worked alone
 
     dram     bytes to and from DRAM
     l2       sectors between the L2 cache and the SMs: those of loads that miss the L1 cache, and those of
-             every store, which L1 passes on; a sector alone in its line costs more than one of four
+             every store, which L1 passes on; a sector alone in its line costs more than one of four; what all
+             blocks load comes once for each SM, if L1 holds all that a block loads
     l1       turns of the L1 cache and shared memory, one a clock a SM: bank conflicts, scattered accesses
              and what has to be brought in from L2 take more of them
     issue    instructions, four warps' a clock a SM; a division is as many as SASS makes of it
@@ -27,7 +28,7 @@ instruction a clock at most. Every parameter belongs to a device; none belongs t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Protocol
 
@@ -74,6 +75,8 @@ class CountedLaunch(Protocol):
     @property
     def l2_read_bytes(self) -> int: ...
     @property
+    def l2_common_bytes(self) -> int: ...
+    @property
     def longest_warp(self) -> int: ...
     @property
     def atomics_a_word(self) -> float: ...
@@ -91,7 +94,8 @@ class LaunchStats:
     l1_clocks: float  # of loads and stores of global memory, see `l1_clocks`
     dram_read: float  # bytes
     dram_write: float  # bytes
-    l2_read: float  # bytes that miss an L1 cache
+    l2_read: float  # bytes that miss an L1 cache which each block finds empty
+    l2_common: float = 0  # of a block's, those that other blocks load as well
     longest_warp: float = 0  # instructions of the warp that executes the most; 0: all do as much
     rarest_warp: float = 0  # of one that does far more than those that stand for all; 0: none is known
     atomics_a_word: float = 0  # that update one word, one after the other
@@ -138,6 +142,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) 
         dram_read=min(record.dram_read_bytes * scale, array_bytes),
         dram_write=min(record.dram_write_bytes * scale, array_bytes),
         l2_read=record.l2_read_bytes * scale,
+        l2_common=record.l2_common_bytes / max(1, record.blocks_run - 1),
         longest_warp=record.longest_warp,
         rarest_warp=rarest_warp,
         atomics_a_word=record.atomics_a_word,
@@ -160,9 +165,10 @@ def modelled_time(device: DeviceSpec, launches: Sequence[LaunchStats]) -> Modell
 
     Raises ValueError where a launch does not fit the device at all, or there is none.
     """
-    each = [_terms(device, launch) for launch in launches]
-    if not each:
+    if not launches:
         raise ValueError("no launches to model")
+    launches = [replace(launch, l2_read=_from_l2(device, launch)) for launch in launches]
+    each = [_terms(device, launch) for launch in launches]
     aside = [_warpgroup_products(device, launch) for launch in launches]
     overlap = [_overlap(device, launch) for launch in launches]
     joined = [
@@ -252,6 +258,14 @@ def _dram(device: DeviceSpec, launch: LaunchStats) -> float:
     per_read = 1 / device.dram_read
     per_write = 2 / device.dram_copy - per_read
     return launch.dram_read * per_read + launch.dram_write * per_write
+
+
+def _from_l2(device: DeviceSpec, launch: LaunchStats) -> float:
+    """Bytes that come from L2. Where L1 has room for all that a block loads, what others load as well is still there
+    when the next block begins on the multiprocessor: it comes once for each of these."""
+    room = device.capability.shared_bytes - _resident(device, launch) * launch.shared_bytes
+    kept = launch.l2_common if launch.l2_read / launch.blocks <= room else 0.0
+    return launch.l2_read - kept * max(0, launch.blocks - device.sms)
 
 
 def _l2(device: DeviceSpec, launch: LaunchStats) -> float:

@@ -87,6 +87,23 @@ def test_copy_kernels_of_an_h200(floats: int, measured: float) -> None:
     assert rate == pytest.approx(measured, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("shared_bytes", "nbytes"),
+    [
+        (0, 132 * 20_000 + 10_000 * 50_000),
+        (24 << 10, 10_000 * 70_000),  # of eight blocks: of 228 KiB too little is left
+    ],
+)
+def test_what_blocks_share_comes_once_a_multiprocessor_if_it_fits(shared_bytes: int, nbytes: int) -> None:
+    """Each of 10,000 blocks loads 70,000 bytes, of which 20,000 are those of all."""
+    launch = replace(copy(1 << 20, 1), blocks=10_000, shared_bytes=shared_bytes, l2_read=10_000 * 70_000)
+    shared, plain = (
+        modelled_time(H200, [each]).terms
+        for each in (replace(launch, l2_common=20_000), replace(launch, l2_read=nbytes))
+    )
+    assert shared == pytest.approx(plain, rel=0.01)
+
+
 def test_arithmetic_from_registers_runs_at_the_measured_peak() -> None:
     fma = 1e12
     stats = replace(
@@ -265,6 +282,7 @@ class Record:
     dram_read_bytes: int = 1000
     dram_write_bytes: int = 100
     l2_read_bytes: int = 2048
+    l2_common_bytes: int = 512
     longest_warp: int = 50
     atomics_a_word: float = 0.0
 
@@ -273,7 +291,7 @@ def test_blocks_that_were_run_stand_for_all() -> None:
     stats = launch_stats(Record(), array_bytes=3000)
     assert (stats.blocks, stats.block_threads, stats.warps) == (8, 256, 64)
     assert (stats.counters[GLOBAL_SECTORS["ld"]], stats.l1_clocks) == (256, 64)
-    assert (stats.dram_read, stats.dram_write, stats.l2_read) == (3000, 400, 8192)
+    assert (stats.dram_read, stats.dram_write, stats.l2_read, stats.l2_common) == (3000, 400, 8192, 512)
     assert launch_stats(Record(atomics_a_word=5), array_bytes=3000).atomics_a_word == 5
     with pytest.raises(ValueError, match="no block"):
         launch_stats(Record(blocks_run=0), 3000)

@@ -25,6 +25,7 @@ def record(**changes: Any) -> Record:
         "dram_read_bytes": 0,
         "dram_write_bytes": 0,
         "l2_read_bytes": 0,
+        "l2_common_bytes": 0,
         "l2_write_bytes": 0,
         "longest_warp": 0,
         "longest_block": 0,

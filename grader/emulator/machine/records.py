@@ -405,6 +405,9 @@ class LaunchRecord:
     over blocks."""
     l2_write_bytes: int
     """Sectors stored: L1 passes every store on."""
+    l2_common_bytes: int
+    """Of l2_read_bytes, what a block loads for the first time and one before it has loaded: the L1 cache of a
+    multiprocessor that has run both may still have it."""
     longest_warp: int
     """Warp instructions of the warp that executed the most."""
     longest_block: int

@@ -26,6 +26,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CONFLICT,
     DOUBT_GLOBAL,
     DOUBTFUL,
+    FIRST_LOADED,
     GLOBAL_BASE,
     GROUPS,
     HOST_DELTA,
@@ -385,6 +386,7 @@ def _stamp(context: int, sector: int) -> int:
     before, own = stamps[sector], c[BLOCK_SERIAL] << STAMP_SERIAL
     stamps[sector] = own | c[WARP] << STAMP_TIME | c[LOADED] & TIME_FIELD
     if before >> STAMP_SERIAL != own >> STAMP_SERIAL:
+        c[FIRST_LOADED] += 1
         return int64(1)
     age = c[LOADED] - before & TIME_FIELD
     settled = age > c[LOADED] - c[LOADED_BEFORE_BARRIER] or before >> STAMP_TIME & WARP_FIELD == c[WARP]

@@ -145,12 +145,13 @@ GLOBAL_BASE = 0x7000_0000_0000
     REGISTERS,  # that a thread begins with, where the kernel moves them between warps and the number is known; else 0
     UNDEFINED_LEFT,  # 1 where the block has stored to memory what nobody has defined (spaces/undefined.py)
     LOADED,  # sectors that blocks have loaded, one for each request: the time by which sectors are stamped
+    FIRST_LOADED,  # sectors that a block has loaded, each once, summed over blocks
     LOADED_BEFORE_BARRIER,  # LOADED at the last barrier of the whole block
     KEPT,  # so many sectors later the L1 cache no longer has one: the block's share of it
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(128)
+) = range(129)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (

@@ -301,6 +301,7 @@ class Record(Struct, frozen=True):
     dram_write_bytes: int
     l2_read_bytes: int
     l2_write_bytes: int
+    l2_common_bytes: int
     longest_warp: int
     longest_block: int
     shared_used_bytes: int

@@ -150,6 +150,7 @@ def grown(record: Record, launch: Launch, growth: float) -> Record:
         dram_write_bytes=round(record.dram_write_bytes * each),
         l2_read_bytes=round(record.l2_read_bytes * each),
         l2_write_bytes=round(record.l2_write_bytes * each),
+        l2_common_bytes=round(record.l2_common_bytes * each),
         longest_warp=round(record.longest_warp * each),
         longest_block=round(record.longest_block * each),
         reads_beside_writes=round(record.reads_beside_writes * each),
