@@ -80,7 +80,9 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import (
     compare_exchange,
+    equal_lanes,
     fetch_or,
+    keep_offsets,
     lane_buffer,
     pointer,
     population,
@@ -97,6 +99,9 @@ from grader.emulator.runtime.patterns import (
 )
 from grader.emulator.runtime.races.tracking import before, misses, track, track_lane
 from grader.emulator.runtime.spaces.trace import trace, trace_uniform
+
+SECTOR_BITS = 5
+SPREAD = 1 << 31  # bytes to either side of an atomic's first sector, as far as offsets of 32 bits reach
 
 TIME_FIELD = (1 << STAMP_TIME) - 1
 WARP_FIELD = (1 << STAMP_SERIAL - STAMP_TIME) - 1
@@ -256,47 +261,41 @@ def _store_narrow(context: int, addresses: int, mask: int, width: int) -> None:
 
 @native
 def _update_words(
-    context: int, site: int, pattern: int, addresses: int, mask: int, width: int, base: int, kind: int
+    context: int, site: int, addresses: int, mask: int, width: int, sector: int, words: int, kind: int
 ) -> None:
-    """An atomic, or a strong store: marks its words, and keeps what they held before."""
+    """Of an atomic, or a strong store, by the lanes of the mask: marks its words of a sector, and keeps what they held
+    before."""
     c = pointer(context, int64)
-    p = pointer(pattern, int64)
     updated = pointer(c[TOUCHED_ATOMIC], uint8)
-    stored = pointer(c[TOUCHED_WRITE], uint8)
-    for i in range(p[P_SECTORS]):
-        sector = base + p[P_ITEM_OFFSETS + i]
-        words = p[P_ITEM_WORDS + i]
-        fresh = words & ~(int64(updated[sector]) | int64(stored[sector]))
-        if (
-            fresh
-            and kind != STRONG_STORE
-            and c[WRITTEN]
-            and fresh & ~int64(pointer(c[WRITTEN], uint8)[sector])
-        ):
-            _note_unwritten(context, site, addresses, mask, width)
-        updated[sector] = uint8(int64(updated[sector]) | words)
-        if c[UNDO] and fresh:
-            for word in range(8):
-                if (fresh >> word) & 1:
-                    place = sector * 8 + word
-                    held = pointer(c[HOST_DELTA] + GLOBAL_BASE, uint32)[place]
-                    pointer(c[UNDO], uint32)[place] = held
+    fresh = words & ~(int64(updated[sector]) | int64(pointer(c[TOUCHED_WRITE], uint8)[sector]))
+    if fresh and kind != STRONG_STORE and c[WRITTEN] and fresh & ~int64(pointer(c[WRITTEN], uint8)[sector]):
+        _note_unwritten(context, site, addresses, mask, width)
+    updated[sector] = uint8(int64(updated[sector]) | words)
+    if c[UNDO] and fresh:
+        for word in range(8):
+            if (fresh >> word) & 1:
+                place = sector * 8 + word
+                held = pointer(c[HOST_DELTA] + GLOBAL_BASE, uint32)[place]
+                pointer(c[UNDO], uint32)[place] = held
 
 
 @native
 def _mark(
     context: int, site: int, pattern: int, addresses: int, mask: int, width: int, base: int, kind: int
 ) -> None:
-    """Marks what a request has loaded or stored, and where accesses are tracked looks for races."""
+    """Marks what a request that is no atomic has loaded or stored, and where accesses are tracked looks for races."""
     c = pointer(context, int64)
+    p = pointer(pattern, int64)
     loads = kind in (LOAD, STRONG_LOAD, READ_ONLY)
     if loads:
         if _count_sectors(context, site, pattern, base):
             _note_unwritten(context, site, addresses, mask, width)
     elif kind != STORE:
-        _update_words(context, site, pattern, addresses, mask, width, base, kind)
+        for i in range(p[P_SECTORS]):
+            sector, words = base + p[P_ITEM_OFFSETS + i], p[P_ITEM_WORDS + i]
+            _update_words(context, site, addresses, mask, width, sector, words, kind)
     else:
-        if pointer(pattern, int64)[P_TOGETHER]:
+        if p[P_TOGETHER]:
             c[CONFLICT] = 1
         if width < 4:
             _store_narrow(context, addresses, mask, width)
@@ -394,24 +393,122 @@ def _stamp(context: int, sector: int) -> int:
 
 
 @native
-def atomic_sectors(addresses: int, mask: int) -> int:
-    """Sectors of an atomic: lanes with one address are served one after the other, each round with its own sectors."""
+def _find_sectors(addresses: int, mask: int, width: int, words: int, rounds: int) -> int:
+    """The lowest lane in each of the sectors that close lanes update. For it, to `words`: which words of the sector
+    they update, a bit each; to `rounds`: how often the sector is accessed, as lanes with one address are served one
+    after the other, each round with its own sectors.
+
+    All lanes are compared at a time, by offsets of 32 bits, and no branch depends on their addresses: those of a
+    histogram cannot be foretold.
+    """
     a = pointer(addresses, int64)
-    sectors = int64(0)
-    served = pointer(
-        lane_buffer(), int64
-    )  # each lane's sector and round; loops over all lanes become vectors
+    offsets, sectors = lane_buffer(), lane_buffer()
+    start = (a[trailing_zeros(mask)] >> SECTOR_BITS << SECTOR_BITS) - SPREAD
+    keep_offsets(addresses, start, 0, offsets)
+    keep_offsets(addresses, start, SECTOR_BITS, sectors)
+    w, r = pointer(words, int64), pointer(rounds, int64)
     for lane in range(LANES):
-        rounds = int64(0)
-        for other in range(LANES):
-            rounds += int64(a[other] == a[lane]) & int64(other < lane) & (mask >> other)
-        served[lane] = a[lane] >> 5 << 5 | rounds
+        w[lane] = 0
+        r[lane] = 0
+    found = int64(0)
     for lane in range(LANES):
-        before = int64(0)
-        for other in range(LANES):
-            before |= int64(served[other] == served[lane]) & int64(other < lane) & (mask >> other)
-        sectors += (mask >> lane) & ~before & 1
-    return sectors
+        if (mask >> lane) & 1:
+            lowest = trailing_zeros(equal_lanes(sectors, pointer(sectors, uint32)[lane]) & mask)
+            together = population(equal_lanes(offsets, pointer(offsets, uint32)[lane]) & mask)
+            found |= int64(1) << lowest
+            w[lowest] |= sector_words(a[lane], width)
+            r[lowest] = max(r[lowest], together)
+    return found
+
+
+@native
+def _close_lanes(addresses: int, mask: int) -> int:
+    """Those lanes of the mask whose sectors lie up to SPREAD bytes from that of its first one: mostly all."""
+    a = pointer(addresses, int64)
+    start = (a[trailing_zeros(mask)] >> SECTOR_BITS << SECTOR_BITS) - SPREAD
+    far = int64(0)
+    for lane in range(LANES):
+        far |= a[lane] - start & ~(2 * SPREAD - 1)
+    if far == 0:
+        return mask
+    for lane in range(LANES):
+        if a[lane] - start & ~(2 * SPREAD - 1):
+            mask &= ~(int64(1) << lane)
+    return mask
+
+
+@native
+def atomic_sectors(addresses: int, mask: int, width: int) -> int:
+    """Sectors of an atomic, each as often as it is accessed."""
+    words, rounds = lane_buffer(), lane_buffer()
+    count = int64(0)
+    while mask:
+        close = _close_lanes(addresses, mask)
+        mask ^= close
+        found = _find_sectors(addresses, close, width, words, rounds)
+        while found:
+            count += pointer(rounds, int64)[trailing_zeros(found)]
+            found &= found - 1
+    return count
+
+
+@native
+def _access_atomic(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> int:
+    """Counts, checks and marks an atomic. Returns the lanes that may go on.
+
+    Its shape is not looked up: those of a histogram hardly ever come again.
+    """
+    c = pointer(context, int64)
+    s = pointer(site, int64)
+    a = pointer(addresses, int64)
+    lowest, highest, together = a[0], a[0], int64(0)
+    for lane in range(LANES):
+        lowest = min(lowest, a[lane])
+        highest = max(highest, a[lane])
+        together |= a[lane]
+    allowed = mask
+    if lowest < s[BOUND_LOW] or highest + width > s[BOUND_HIGH] or together & (width - 1):
+        allowed = _check_lanes(context, site, addresses, mask, width)
+    words, rounds = lane_buffer(), lane_buffer()
+    left = mask
+    while left:
+        close = _close_lanes(addresses, left)
+        left ^= close
+        found = _find_sectors(addresses, close, width, words, rounds)
+        while found:
+            lane = trailing_zeros(found)
+            found &= found - 1
+            s[SECTORS] += pointer(rounds, int64)[lane]
+            sector, updates = (a[lane] - GLOBAL_BASE) >> SECTOR_BITS, pointer(words, int64)[lane]
+            if allowed == mask and updates & ~int64(pointer(c[TOUCHED_ATOMIC], uint8)[sector]):
+                _update_words(context, site, addresses, mask, width, sector, updates, kind)
+    if allowed == mask and c[RECORDS]:
+        track(context, site, addresses, mask, width, kind)
+    return allowed
+
+
+@native
+def _access_pattern(
+    context: int, site: int, addresses: int, first: int, mask: int, width: int, kind: int
+) -> int:
+    """Counts, checks and marks what is no atomic. Returns the lanes that may go on."""
+    c = pointer(context, int64)
+    s = pointer(site, int64)
+    phase = first & 31
+    pattern, known = find_pattern(c[PATTERNS_GLOBAL], addresses, first, mask, width, phase)
+    if not known:
+        describe_global(pattern, addresses, first, mask, width, phase)
+    p = pointer(pattern, int64)
+    s[SECTORS] += p[P_SECTORS]
+    s[GROUPS] += p[P_GROUPS]
+    s[LINES] += lines_of(pattern, (first >> 5) & 3)
+    allowed = mask
+    inside = first + p[P_LOWEST] >= s[BOUND_LOW] and first + p[P_HIGHEST] + width <= s[BOUND_HIGH]
+    if not inside or not p[P_ALIGNED] or first & (width - 1):
+        allowed = _check_lanes(context, site, addresses, mask, width)
+    if allowed == mask:
+        _mark(context, site, pattern, addresses, mask, width, (first - GLOBAL_BASE) >> 5, kind)
+    return allowed
 
 
 @native
@@ -425,25 +522,12 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
     s = pointer(site, int64)
     a = pointer(addresses, int64)
     first = fill_inactive(addresses, mask)
-    phase = first & 31
-    pattern, known = find_pattern(c[PATTERNS_GLOBAL], addresses, first, mask, width, phase)
-    if not known:
-        describe_global(pattern, addresses, first, mask, width, phase)
-    p = pointer(pattern, int64)
     s[REQUESTS] += 1
     s[ACCESS_LANES] += population(mask)
-    if kind not in (ATOMIC, REDUCTION):
-        s[SECTORS] += p[P_SECTORS]
-        s[GROUPS] += p[P_GROUPS]
-        s[LINES] += lines_of(pattern, (first >> 5) & 3)
+    if kind in (ATOMIC, REDUCTION):
+        allowed = _access_atomic(context, site, addresses, mask, width, kind)
     else:
-        s[SECTORS] += atomic_sectors(addresses, mask)
-    allowed = mask
-    inside = first + p[P_LOWEST] >= s[BOUND_LOW] and first + p[P_HIGHEST] + width <= s[BOUND_HIGH]
-    if not inside or not p[P_ALIGNED] or first & (width - 1):
-        allowed = _check_lanes(context, site, addresses, mask, width)
-    if allowed == mask:
-        _mark(context, site, pattern, addresses, mask, width, (first - GLOBAL_BASE) >> 5, kind)
+        allowed = _access_pattern(context, site, addresses, first, mask, width, kind)
     if c[TRACE]:
         trace(context, int64(IN_GLOBAL), addresses, allowed, width, kind)
     delta = c[HOST_DELTA]

@@ -88,6 +88,42 @@ def lane_buffer(typing: Any) -> Any:
 
 
 @intrinsic
+def keep_offsets(typing: Any, addresses: Any, start: Any, bits: Any, to: Any) -> Any:
+    """The lanes' addresses, as how many times 2 ** `bits` bytes they lie behind `start`: to `to`, a uint32 each."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        wide, narrow = (ir.VectorType(ir.IntType(width), LANES) for width in (64, 32))
+        here = builder.load(builder.inttoptr(args[0], wide.as_pointer()), align=8)
+        behind = builder.sub(here, _everywhere(builder, wide, args[1]))
+        offsets = builder.trunc(builder.lshr(behind, _everywhere(builder, wide, args[2])), narrow)
+        builder.store(offsets, builder.inttoptr(args[3], narrow.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def equal_lanes(typing: Any, values: Any, value: Any) -> Any:
+    """The lanes, a bit each, that have this uint32; `values` is the address of one for each lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.VectorType(ir.IntType(32), LANES)
+        there = builder.load(builder.inttoptr(args[0], kind.as_pointer()), align=8)
+        wanted = _everywhere(builder, kind, builder.trunc(args[1], ir.IntType(32)))
+        equal = builder.icmp_unsigned("==", there, wanted)
+        return builder.zext(builder.bitcast(equal, ir.IntType(LANES)), ir.IntType(64))
+
+    return types.int64(types.int64, types.int64), generate
+
+
+def _everywhere(builder: Any, kind: Any, value: Any) -> Any:
+    """A vector of nothing but this value."""
+    none = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(none, value, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, none, ir.Constant(ir.VectorType(ir.IntType(32), LANES), None))
+
+
+@intrinsic
 def call_kernel(typing: Any, address: Any, context_address: Any, warp_address: Any) -> Any:
     """Calls the generated function at `address`: int64 f(int64 context, int64 warp)."""
 

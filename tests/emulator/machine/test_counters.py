@@ -383,6 +383,43 @@ def test_lanes_that_update_one_word_take_turns(bench: Bench, statement: str, sec
     assert sum(ran.counters[GLOBAL_SECTORS.format(kind)] for kind in ("red", "atom")) == sectors
 
 
+def test_sectors_of_atomics_at_random(bench: Bench) -> None:
+    """A sector is accessed as often as the lanes that are at one of its words, the most of them; arrays lie further
+    apart than 32 bits reach."""
+    source = """extern "C" __global__ void k(const int* at, int* near, int* far, unsigned long long* wide, int* out)
+{
+    const int i = 32 * blockIdx.x + threadIdx.x, place = at[i];
+    if (place < 0) return;
+    atomicAdd(place & 1 ? near + place : far + place, 1);
+    out[i] = (int)atomicAdd(wide + place, 1ull);
+}"""
+    rng, memory = np.random.default_rng(5), bench.machine.memory
+    at = np.concatenate(
+        [rng.integers(-most // 4, most, 32) for most in (4, 16, 64, 256, 4096)], dtype=np.int32
+    )
+    between, far = memory.alloc(5 << 30), memory.alloc(4 * 4096)
+    memory.free(between)
+    near, wide = np.zeros(4096, np.int32), np.zeros(4096, np.uint64)
+    ran = bench.cuda(source, "k", 5, 32, at, near, far, wide, np.zeros(160, np.int32))
+    updated = ran.arrays[1] + memory.read(far, 4 * 4096).view(np.int32)
+    memory.free(far)
+    hits = np.bincount(at[at >= 0], minlength=4096)
+    assert np.array_equal(updated, hits)
+    assert np.array_equal(ran.arrays[2], hits)
+    narrow = 0
+    for lanes in at.reshape(5, 32):
+        narrow += sum(rounds(lanes[(lanes >= 0) & (lanes % 2 == odd)], 8) for odd in (0, 1))
+    assert ran.counters[GLOBAL_SECTORS.format("red")] == narrow
+    wider = sum(rounds(lanes[lanes >= 0], 4) for lanes in at.reshape(5, 32))
+    assert ran.counters[GLOBAL_SECTORS.format("atom")] == wider
+
+
+def rounds(places: np.ndarray[Any, Any], a_sector: int) -> int:
+    """Accesses of all sectors by atomics at these places, so many a sector."""
+    each, count = np.unique(places, return_counts=True)
+    return sum(int(count[each // a_sector == sector].max()) for sector in set(each // a_sector))
+
+
 WIDE = """
 extern "C" __global__ void wide(const float4* a, const float* b, float* out)
 {

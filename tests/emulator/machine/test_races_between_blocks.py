@@ -184,3 +184,26 @@ def test_findings_do_not_depend_on_the_threads() -> None:
         for each in found
     ]
     assert places[0] == places[1] == places[2]
+
+
+REDUCTIONS = {
+    "histogram": "atomicAdd(&b[(t * t + g) & 63], 1);",
+    "of the others' sum it reads": "atomicAdd(&b[t & 7], g); a[64 * g + t] = b[8 + (t & 7)] + b[t & 7];",
+    "a store beside it": "atomicAdd(&b[t & 7], 1); if (g == 2) b[5] = t;",
+    "two operations": "atomicAdd(&b[t & 7], 3); atomicMax(&b[t & 3], g);",
+    "out of bounds": "atomicAdd(&b[(64 * g + t) * 5], 1);",
+    "misaligned": "atomicAdd((int*)((char*)b + (g == 1 && t % 9 == 2 ? 2 : 4 * t)), 1);",
+    "words of 64 bits": "atomicMin((long long*)a + (t & 15), (long long)g - t);",
+    "floats": "atomicAdd((float*)&b[t & 3], 1.0f / (1 + 64 * g + t));",
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_do_not_depend_on_the_threads(name: str) -> None:
+    one, *others = (run(Bench(Machine(threads=count)), REDUCTIONS[name]) for count in THREADS)
+    found = {"a store beside it": ["race"], "out of bounds": ["out_of_bounds"], "misaligned": ["misaligned"]}
+    assert one.findings == found.get(name, [])
+    assert one.record.communicates
+    for other in others:
+        assert other.record == one.record
+        assert all(map(np.array_equal, other.arrays, one.arrays))

@@ -92,7 +92,7 @@ def count_peers(site: int, addresses: int, mask: int, width: int, kind: int) -> 
     round."""
     s = pointer(site, int64)
     atomic = kind in (ATOMIC, REDUCTION)
-    sectors = atomic_sectors(addresses, mask) if atomic else _distinct_sectors(addresses, mask)
+    sectors = atomic_sectors(addresses, mask, width) if atomic else _distinct_sectors(addresses, mask)
     s[PEER_REQUESTS] += 1
     s[PEER_SECTORS] += sectors
     s[PEER_EXCESS] += max(int64(0), sectors - (population(mask) * width + 31 >> 5))
