@@ -27,6 +27,8 @@ GAP = 1 << 20
 IN_FILE = 4
 """Repetitions of a pattern that lie in its file: a mapping stands for so many."""
 _PAGE = mmap.PAGESIZE
+_FEW, _MANY = 64, 8192
+"""Pages that are zeroed faster than they are given back and taken again; so many that this is done all the same."""
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Python names it since 3.13; the value is Linux's
 _FIXED = 0x10  # MAP_FIXED, which Python does not name
 _FIXED_NOREPLACE = 0x100000
@@ -60,10 +62,12 @@ def resident(area: mmap.mmap, offset: int, nbytes: int) -> np.ndarray[Any, np.dt
 
 
 def zero(area: mmap.mmap, first: int, last: int) -> None:
-    """Zeros the bytes [first, last) of an area; many whole pages are given back to the system."""
+    """Zeros the bytes [first, last) of an area. Many whole pages are given back to the system, unless all were in use:
+    then the next launch would take them again, one by one, and to take one may stop all threads of the host."""
     view: Any = np.frombuffer(area, np.uint8)
     inner, end = -(-first // _PAGE) * _PAGE, last // _PAGE * _PAGE
-    if end - inner < 64 * _PAGE:
+    pages = (end - inner) // _PAGE
+    if pages < _FEW or (pages < _MANY and resident(area, inner, end - inner).all()):
         view[first:last] = 0
         return
     view[first:inner] = 0
