@@ -316,7 +316,10 @@ def _mark_loaded(read: int, written: int, sector: int, words: int) -> int:
     where they are loaded for the first time."""
     if not words & ~int64(pointer(read, uint8)[sector]):
         return int64(0)
-    fetch_or(pointer(read + sector, uint8), uint8(words))
+    if words == 255:  # then it does not matter what other threads of the host mark meanwhile
+        pointer(read, uint8)[sector] = uint8(words)
+    else:
+        fetch_or(pointer(read + sector, uint8), uint8(words))
     return words & ~int64(pointer(written, uint8)[sector]) if written else int64(0)
 
 
