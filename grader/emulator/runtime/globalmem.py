@@ -84,6 +84,7 @@ from grader.emulator.runtime.native import (
     fetch_or,
     keep_offsets,
     lane_buffer,
+    outlined,
     pointer,
     population,
     trailing_zeros,
@@ -102,6 +103,8 @@ from grader.emulator.runtime.spaces.trace import trace, trace_uniform
 
 SECTOR_BITS = 5
 SPREAD = 1 << 31  # bytes to either side of an atomic's first sector, as far as offsets of 32 bits reach
+
+access_atomic = outlined("access_atomic")
 
 TIME_FIELD = (1 << STAMP_TIME) - 1
 WARP_FIELD = (1 << STAMP_SERIAL - STAMP_TIME) - 1
@@ -456,7 +459,7 @@ def atomic_sectors(addresses: int, mask: int, width: int) -> int:
 
 
 @native
-def _access_atomic(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> int:
+def update_global(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> int:
     """Counts, checks and marks an atomic. Returns the lanes that may go on.
 
     Its shape is not looked up: those of a histogram hardly ever come again.
@@ -528,7 +531,7 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
     s[REQUESTS] += 1
     s[ACCESS_LANES] += population(mask)
     if kind in (ATOMIC, REDUCTION):
-        allowed = _access_atomic(context, site, addresses, mask, width, kind)
+        allowed = access_atomic(context, site, addresses, mask, width, kind)
     else:
         allowed = _access_pattern(context, site, addresses, first, mask, width, kind)
     if c[TRACE]:

@@ -54,6 +54,7 @@ def _functions() -> list[tuple[str, Any, int]]:
     """(name, Numba function, how many int64 arguments it takes)."""
     found: list[tuple[str, Any, int]] = [
         ("access_global", globalmem.access_global, 6),
+        ("access_atomic", globalmem.update_global, 6),
         ("access_global_uniform", globalmem.access_global_uniform, 6),
         ("access_shared", sharedmem.access_shared, 7),
         ("access_shared_uniform", sharedmem.access_shared_uniform, 6),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 NAMES = (
     "access_global",
+    "access_atomic",
     "access_global_uniform",
     "access_shared",
     "access_shared_uniform",
