@@ -49,7 +49,8 @@ def make_inputs(
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN in one row in eight, which passes into the whole row. Of the others, some lie LARGE away
     from 0, in some all logits are the same, in some they rise or fall all along the row, and in some the first one or
-    the last one lies far above the rest."""
+    the last one lies far above the rest. None is +∞: its row is NaN by the definition, and by the online form, which
+    never computes the exponential of a single maximum, NaN and zeros."""
     inputs = make_inputs(problem, rng, "real")
     matrix = inputs["in"]
     rows, columns = matrix.shape
