@@ -399,7 +399,10 @@ class Look:
         words: tuple[int, ...] = ()
         for record in records:
             alone = not atomics(record) and all(
-                item.array in known for item in record.touched if item.only_read_bytes
+                item.array in known
+                if item.only_read_bytes
+                else not item.read_bytes or item.array not in partial
+                for item in record.touched
             )
             whole = alone and record.blocks_run == record.grid_blocks
             for item in record.touched:
