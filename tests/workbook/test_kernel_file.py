@@ -297,15 +297,15 @@ def test_arguments_may_be_numbers() -> None:
         'shape = ["cdiv(N, T)"]',
         "[[launch]]",
         'kernel = "add"',
-        'args = ["sums", "out", "cdiv(N, T)"]',
+        'args = ["sums", "out", "-cdiv(N, T)"]',
         "grid = [1]",
         "block = [32]",
     )
     rung = parse_source(source, COPY, Path("mine.cu"))
     assert rung.side_step
     assert rung.constant_names == ("T",)
-    assert plan(rung, {"N": 65}, {"T": 32}, 132).launches[0].args == ("sums", "out", 3)
-    with pytest.raises(WarpladderError, match="more than an int holds"):
+    assert plan(rung, {"N": 65}, {"T": 32}, 132).launches[0].args == ("sums", "out", -3)
+    with pytest.raises(WarpladderError, match="which an int does not hold"):
         plan(rung, {"N": 2**40}, {"T": 32}, 132)
 
 

@@ -122,9 +122,9 @@ class _Numbers:
         if isinstance(item, str):
             named = next((spec for spec in self.file.tensor_maps if spec.name == item), None)
             return item if named is None else self._tensor_map(named)
-        value = self._whole(item, "an argument", line, 0)
-        if value > _LARGEST_INT:
-            message = f"the argument `{item.text}` is {value} where {self.at}, more than an int holds"
+        value = self._evaluated(item, "an argument", line)
+        if not -_LARGEST_INT - 1 <= value <= _LARGEST_INT:
+            message = f"the argument `{item.text}` is {value} where {self.at}, which an int does not hold"
             raise WarpladderError(message, file=self.file.path, line=line)
         return value
 
@@ -151,10 +151,7 @@ class _Numbers:
         return x, y, z
 
     def _whole(self, expression: Expression, what: str, line: int, smallest: int) -> int:
-        try:
-            value = expression.whole(self.values)
-        except ExpressionError as error:
-            raise WarpladderError(f"{what}: {error}", file=self.file.path, line=line) from None
+        value = self._evaluated(expression, what, line)
         if value < smallest:
             raise WarpladderError(
                 f"{what} = `{expression.text}` is {value} where {self.at}",
@@ -163,3 +160,9 @@ class _Numbers:
                 remedy=f"it has to be at least {smallest} for every problem; cdiv(a, b) rounds up, `//` down",
             )
         return value
+
+    def _evaluated(self, expression: Expression, what: str, line: int) -> int:
+        try:
+            return expression.whole(self.values)
+        except ExpressionError as error:
+            raise WarpladderError(f"{what}: {error}", file=self.file.path, line=line) from None
