@@ -398,12 +398,12 @@ class Look:
         partial: set[str | None] = set()
         words: tuple[int, ...] = ()
         for record in records:
-            alone = not atomics(record) and all(
-                item.array in known
-                if item.only_read_bytes
-                else not item.read_bytes or item.array not in partial
+            read = {
+                item.array
                 for item in record.touched
-            )
+                if item.only_read_bytes or (item.read_bytes and item.array in partial)
+            }
+            alone = not atomics(record) and read <= known
             whole = alone and record.blocks_run == record.grid_blocks
             for item in record.touched:
                 if item.array == name and item.written_bytes:
