@@ -127,7 +127,8 @@ def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) 
     """What a launch does in full, from the blocks of it that were run.
 
     `array_bytes` are all arrays of the problem together: blocks share what they read, so that no more than
-    that is read from DRAM. `rarest_warp` is known of other blocks. Raises ValueError where no block was run.
+    that is read from DRAM. What blocks have in common is taken to be the same for all. `rarest_warp` is known
+    of other blocks. Raises ValueError where no block was run.
     """
     if record.blocks_run < 1:
         raise ValueError("no block of the launch was run")

@@ -415,6 +415,7 @@ class LaunchExecution:
         )  # fmt: skip
         found = launched.findings(workers)
         loaded, stored = self.traces.sectors()
+        by_blocks = sum(int(w.context[layout.FIRST_LOADED]) for w in workers)  # without bulk copies
         atomics_a_word = self._atomics_a_word(sites, blocks_run)
         if self.extents is not None:
             self.extents.take(self.traces, self.plan)
@@ -428,7 +429,7 @@ class LaunchExecution:
             findings=found + self._trap(status, blocks), blocks_run=blocks_run, grid_blocks=math.prod(self.grid),
             dram_read_bytes=32 * loaded, dram_write_bytes=32 * stored,
             l2_read_bytes=l2_read, l2_write_bytes=l2_written,
-            l2_common_bytes=32 * max(0, sum(int(w.context[layout.FIRST_LOADED]) for w in workers) - loaded),
+            l2_common_bytes=32 * max(0, by_blocks - loaded),
             longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers),
             longest_block=max(int(w.context[layout.LONGEST_BLOCK]) for w in workers), touched=self.found,
             shared_used_bytes=max(int(w.context[layout.SHARED_USED]) for w in workers) << self.plan.shadow_shift,
