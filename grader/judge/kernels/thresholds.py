@@ -3,13 +3,14 @@
 Ways part at conditions: the launch block's `when`, and comparisons in PTX, of what follows from sizes and the launch
 alone. Where a condition comes out alike in all cases of the topic, one size is made larger until it does not, and the
 problem just beyond is tried, of a size that leaves a rest behind vectors. Where a way is taken only for squares or
-powers of two, it is tried with multiples that are neither.
+powers of two, it is tried with multiples that are neither. Where it is taken for one filter alone, it is tried with
+other filters that the condition lets through: `R * S == 9` is true of 1 × 9 as well.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, islice, product
@@ -20,7 +21,7 @@ from grader.judge.correctness.cases import Case, make
 from grader.judge.kernels.case_runner import work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
-from grader.workbook import comparisons
+from grader.workbook import comparisons, units
 from grader.workbook.comparisons import Comparison, Given
 from grader.workbook.expressions import Compared, ExpressionError
 from grader.workbook.launches.plan import LaunchPlan, plan
@@ -57,6 +58,12 @@ MULTIPLES = tuple(1 << power for power in range(6, 13))
 FACTORS = ((3, 5, 7, 9, 11), (1, 2, 3, 4, 5))
 """By which sizes are multiples of it; the second ones where the first are too much."""
 
+SIDES = range(1, 12)
+"""Of filters that are tried."""
+
+MOST_FILTERS = 4
+"""Cases with other filters that are tried."""
+
 DIMENSION = 16
 """A size that is as large in the topic's main problem may be such a multiple; a filter's side may not."""
 
@@ -81,6 +88,7 @@ class _Parting:
     holds: Callable[[Any, Any], bool]
     place: str
     of_launch: bool = False
+    equality: bool = False  # whether it asks for two numbers that are equal, or are not
 
     def way(self, problem: Problem) -> bool | None:
         """Which way is taken."""
@@ -99,6 +107,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     problems: dict[_Key, Threshold] = {}
     alike = set()  # conditions that compare the same: code has many
     launches = _Launches(kernel, limits["multiprocessor_count"])
+    filters: dict[_Key, Threshold] = {}
     for parting in islice(launches.partings(), MOST_CONDITIONS):
         compared = (parting.of_launch, *map(parting.sides, judged))
         if compared not in alike and len(problems) < MOST_CASES:
@@ -107,10 +116,15 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
             for problem, words in find(topic, parting, judged):
                 said = f"There {parting.place} comes out {words}."
                 problems.setdefault(_key(problem), Threshold(problem, said))
+            if parting.equality:
+                others = _with_other_sides(topic, parting, judged)
+                for problem, words in islice(others, MOST_FILTERS - len(filters)):
+                    said = f"There {parting.place} comes out {words}."
+                    filters.setdefault(_key(problem), Threshold(problem, said))
     problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
-    return list(problems.values())
+    return list((problems | filters).values())
 
 
 def _gaps(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
@@ -176,6 +190,35 @@ def _in_unequal_sizes(
         problem = next(_multiples(topic, parting, general[::EACH], way), None)
         if problem is not None:
             yield problem, "as it does elsewhere for equal sizes and powers of two alone"
+
+
+def _with_other_sides(
+    topic: Topic, parting: _Parting, judged: Sequence[Problem]
+) -> Iterator[tuple[Problem, str]]:
+    """Cases in which numbers are equal, or not, as in those of the topic of one pair of small sizes alone, such as a
+    filter's sides, with other pairs: one whose first size is smaller, and one whose first size is larger."""
+    few = [name for name in _names(topic) if name not in _dimensions(topic)]
+    for pair, way in product(combinations(few, 2), (True, False)):
+        taken = [problem for problem in judged if parting.way(problem) is way]
+        usual = {tuple(problem[name] for name in pair) for problem in taken}
+        if len(usual) != 1 or not _depends(parting, taken[0], pair):
+            continue
+        words = f"as elsewhere for {units.problem({name: taken[0][name] for name in pair})} alone"
+        for test in (operator.lt, operator.gt):
+            others = (
+                {**base, **dict(zip(pair, sides, strict=True))}
+                for sides in product(SIDES, SIDES)
+                if test(*sides) and sides not in usual
+                for base in taken[::EACH]
+            )
+            tried = (each for each in others if _affordable(topic, each) and parting.way(each) is way)
+            yield from ((each, words) for each in islice(tried, 1))
+
+
+def _depends(parting: _Parting, problem: Problem, names: Iterable[str]) -> bool:
+    return any(
+        parting.sides({**problem, name: problem[name] + 1}) != parting.sides(problem) for name in names
+    )
 
 
 def _key(problem: Problem) -> _Key:
@@ -251,13 +294,13 @@ class _Launches:
         for launch in self._kernel.file.launches:
             if launch.when:
                 place = f"`{launch.when.text}` in line {launch.line_of('when')}"
-                yield _Parting(partial(self.taken, launch), operator.eq, place, of_launch=True)
+                yield _Parting(partial(self.taken, launch), operator.eq, place, of_launch=True, equality=True)
         build = self._kernel.build
         for launch in self._kernel.file.launches:
             for comparison in comparisons.of(build.ptx, build.lowered[launch.kernel]):
                 place = f"a comparison in line {comparison.line}" if comparison.line else "a comparison"
                 sides = partial(self.sides_in_code, launch, comparison)
-                yield _Parting(sides, comparison.holds, place)
+                yield _Parting(sides, comparison.holds, place, equality=comparison.test in ("eq", "ne"))
 
     def conditions(self) -> Iterator[_Parting]:
         """What the launch block compares in each `when`."""

@@ -79,3 +79,35 @@ def test_a_launch_of_whole_tiles_is_tried_with_an_odd_number_of_them(
     ((problem, said),) = found(tmp_path, "a[i] + b[i]", f'{both}// when = "{beside}"')
     assert problem == {"N": 3072}
     assert f"`{when}` in line 4" in said
+
+
+HEAD_OF_A_CONVOLUTION = """// /// launch
+// [[launch]]
+// kernel = "conv2d"
+// when = "{when}"
+// grid = [1]
+// block = [32]
+//
+// [[launch]]
+// kernel = "conv2d"
+// when = "not ({when})"
+// grid = [2]
+// block = [32]
+// ///
+extern "C" __global__ void conv2d(const float* x, const float* w, float* y, int N, int C, int H, int W, int K,
+                                  int R, int S, int stride, int pad) {{ y[threadIdx.x] = x[0]; }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("when", "filters"),
+    [("R * S == 9", {(1, 9), (9, 1)}), ("R == 3", {(3, 1), (3, 4)}), ("R == 3 and S == 3", set())],
+)
+def test_a_launch_for_one_filter_is_tried_with_others_that_it_is_for(
+    tmp_path: Path, when: str, filters: set[tuple[int, int]]
+) -> None:
+    topic = topics.load("conv2d")
+    file = tmp_path / "mine.cu"
+    file.write_text(HEAD_OF_A_CONVOLUTION.format(when=when))
+    cases = thresholds.found(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
+    assert {(each.problem["R"], each.problem["S"]) for each in cases if "R = 3" in each.said} == filters
