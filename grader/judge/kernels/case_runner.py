@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import structs
@@ -40,6 +40,10 @@ for so many operations and bytes of the problem."""
 
 SMALL = 1 << 18
 """Up to so many operations and bytes, a case of a kernel whose blocks communicate is run in every order."""
+
+MIDDLE = 1 << 21
+"""Likewise, where it keeps something from call to call: calls in which its blocks take turns. It has tens of blocks, so
+that hardly any is the last one by chance."""
 
 FEW_MULTIPROCESSORS = 5
 """Of a smaller device: there the cases, which are small, are more than one tile for each."""
@@ -105,9 +109,11 @@ class CaseRunner:
         if any(record.may_wait for record in outcome.records) and self._crowded_later(kernel):
             again.insert(0, replace(attempt, order=CROWDED))
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
-            again.append(
-                replace(attempt, after=self._other(kernel, case), third_call=self._is_every_other(case))
-            )
+            before = self._other(kernel, case)
+            again += [
+                replace(attempt, order=order, after=replace(before, order=order), third_call=third)
+                for order, third in self._later_calls(case, outcome.records)
+            ]
         for other in again:
             self._run_again(other, self._seconds(case), outcome)
 
@@ -161,6 +167,14 @@ class CaseRunner:
         one = others[int(sum(case.problem.values())) % len(others)]
         return (one, SWITCHED) if turns and one != SWITCHED else (one,)
 
+    def _later_calls(self, case: Case, records: Sequence[Record]) -> Iterator[tuple[Order, bool]]:
+        """In which orders blocks run where a kernel is called again, and whether the third call is looked at. What one
+        call leaves to the next in a variable hangs on which of its blocks come last, where they communicate."""
+        yield ORDERS[0], self._is_every_other(case)
+        if work(self.topic, case.problem) <= MIDDLE and any(record.communicates for record in records):
+            yield SWITCHED, False
+            yield SWITCHED, True
+
     def _crowded_later(self, kernel: Kernel) -> bool:
         """Whether there are more blocks at the main size than the device holds at a time."""
         limits = self.child.hello().limits
@@ -199,7 +213,7 @@ class CaseRunner:
         except Refused as refused:
             outcome.findings, outcome.comparison = again.findings, again.comparison
             raise self._of_again(refused, attempt, outcome) from None
-        if attempt.order == SWITCHED:
+        if attempt.order == SWITCHED and not attempt.after:
             outcome.records = tuple(map(_shared_as, outcome.records, again.records))
 
     def _of_again(self, refused: Refused, attempt: CaseRun, first: Outcome) -> Refused:
