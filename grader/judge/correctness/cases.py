@@ -39,7 +39,9 @@ from grader.judge.correctness.verdict import (
     LONG_ROWS,
     MORE_THAN_ROUNDING,
     NO_ROUNDING,
+    NO_ZERO,
     NOTHING_IS_COMPUTED,
+    RANGE,
     SPECIAL_VALUES,
     SUMS_ARE_EXACT,
 )
@@ -69,6 +71,9 @@ data where a right kernel fails always or never, and not by the luck of a draw."
 
 COARSEST = 2.0**-5
 """Share of the magnitude of a sum that is more than a type rounds away: bfloat16 has 8 significant bits."""
+
+NEXT_TO_NOTHING = 2.0**-40
+"""What no rounding leaves of sums of whole numbers that are 0."""
 
 COPIES = 4
 """How many times the bytes of a problem are held at the least: input and reference in double precision, the memory
@@ -119,7 +124,9 @@ class CaseData:
         found = self._compare(name, actual)
         advice = self.advice
         if self.kind == "exact" and found.below_half:
-            advice = INEXACT_CONSTANTS
+            advice = NO_ZERO if self._next_to_nothing(name, actual) else INEXACT_CONSTANTS
+        elif advice == SPECIAL_VALUES and found.mismatch is not None and self._finite(name, actual):
+            advice = RANGE
         elif self._beyond_rounding(found):
             advice = NO_ROUNDING
         mistake = self._mistake(name, actual, found)
@@ -131,12 +138,28 @@ class CaseData:
             return found.error is not None and found.error > self.rounding
         return self.advice == EXACT_IN_SINGLE and found.beyond_all
 
+    def _rounded(self, name: str, found: Comparison) -> bool:
+        """Whether rounding may be all that is wrong, and so no index and no element that is left out."""
+        return self.kind == "real" and self.allowed.get(name) is not None and not self._beyond_rounding(found)
+
+    def _next_to_nothing(self, name: str, actual: Array) -> bool:
+        """Whether of all that is wrong nothing is due, and comes out almost."""
+        wrong = actual != self.expected[name]
+        came, due = actual[wrong].astype(np.float64), self.expected[name][wrong]
+        return not due.any() and bool((np.abs(came) < NEXT_TO_NOTHING).all())
+
+    def _finite(self, name: str, actual: Array) -> bool:
+        """Whether NaN and infinities stand where they are due, and nowhere else."""
+        came, due = np.isfinite(actual), np.isfinite(self.expected[name])
+        return np.array_equal(came, due)
+
     def _fitting(self, name: str, actual: Array, found: Comparison, block: int) -> tuple[str, ...]:
         """Mistakes that explain what was written."""
         first = found.first_unwritten
         if first is not None and len(first) == 2 and first[1] == block > 0:
             return (LONG_ROWS,)
         known = found.unwritten or found.added_to or found.unset or found.flushed
+        known = known or self._rounded(name, found)
         if found.right or known or actual.size > explaining.MOST:
             return ()
         expected, limit = self.expected[name], self.allowed.get(name)

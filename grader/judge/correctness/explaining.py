@@ -21,6 +21,12 @@ MOST = 1 << 16
 REACH = 16
 """How far a place is looked for whose value stands in an element's place, or is missing in its sum."""
 
+NARROW = (16, 8)
+"""Bits of counters that are told by what they do not hold, the widest first."""
+
+FEW_OF = 4
+"""Of so many numbers one is wrong at the most where narrow counters are behind it: those that count most."""
+
 NEAR_EDGE = 16
 """Elements at either side of a block that its neighbours load."""
 
@@ -45,6 +51,10 @@ WHOLE = (
 WHOLE_AS_GIVEN = (
     "Every wrong element is a whole number, as the inputs are, and the right ones have fractions: is a division or a "
     "root left out, or is an int, or a division of ints, between the inputs and the result?"
+)
+WRAPPED = (
+    "Every wrong element is off by a multiple of {turn:,}, and there are few: a counter of {bits} bits has run over on "
+    "the way."
 )
 NOTHING = "Every wrong element is 0, which is what memory holds that was cleared: where should it be added, or stored?"
 
@@ -101,9 +111,22 @@ def fitting(
         if whole and not (found.due == np.rint(found.due)).any():
             given_whole = known and all(np.array_equal(array, np.rint(array)) for array in known.values())
             return (WHOLE_AS_GIVEN if given_whole else WHOLE,)
+        wrapped = _wrapped(found) if actual.dtype.kind in "iu" else ""
+        if wrapped:
+            return (wrapped,)
         if not found.telling:
             return (NOTHING,) if found.nothing else ()
         return tuple(dict.fromkeys(_sentences(found)))
+
+
+def _wrapped(wrong: Wrong) -> str:
+    """Whether a few whole numbers are off by what a narrow counter does not hold. What leaves
+    elements out counts less of many."""
+    if len(wrong.places) > wrong.actual.size // FEW_OF:
+        return ""
+    off = wrong.came - wrong.due
+    fits = (bits for bits in NARROW if not (off % (1 << bits)).any())
+    return next((WRAPPED.format(turn=1 << bits, bits=bits) for bits in fits), "")
 
 
 def _sentences(wrong: Wrong) -> Iterator[str]:

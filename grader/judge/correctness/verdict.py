@@ -43,8 +43,8 @@ SUMS_ARE_EXACT = (
 )
 EXACT_IN_SINGLE = (
     "Sums of this case are exact in single precision: a term is left out or counted twice, at the tail of a loop or "
-    "the edge of a tile, or threads add to one element without atomicAdd. Or sums are halves, in which they are not "
-    "exact: keep them in floats until they are stored."
+    "the edge of a tile, or threads add to one element without atomicAdd. Or sums or factors are rounded to halves, in "
+    "which they are not exact: keep them in floats until they are stored."
 )
 MORE_THAN_ROUNDING = (
     "That is more than rounding explains in sums as they are written: look for numbers that pass through a narrower "
@@ -60,6 +60,10 @@ INEXACT_CONSTANTS = (
     "Every sum of this case is exact, and the difference is smaller than any term: look for numbers that a float does "
     "not hold, such as the 1/6 and 1/24 in the transforms of Winograd's F(4×4), quotients, and types that are narrower."
 )
+NO_ZERO = (
+    "Where 0 is due, next to nothing comes out, which is no rounding: look for an exponent with a bound, for an eps "
+    "that is added, and for a large finite number in the place of −∞."
+)
 SUMS_IN_HALF = (
     "Sums or products were rounded to half precision, which has 11 significant bits, as an accumulator of halves "
     "does, __hadd, __hmul, __hfma2, or a WMMA accumulator fragment of halves: keep them in float."
@@ -70,6 +74,11 @@ SPECIAL_VALUES = (
     "0 · ∞ are NaN. Look for products that are left out where a factor is zero, for fmaxf and fminf, which drop NaN, "
     "for comparisons, which are false of NaN (`sum > 0 ? o / sum : 0` is 0 then), and for elements that are multiplied "
     "by zero where they have no part in the sum."
+)
+RANGE = (
+    "Among the inputs of this case are numbers as large and as small as their type holds, and no NaN and no infinity "
+    "has a part in what is wrong: look for what holds less, such as integers, fixed point and halves, for exponents "
+    "with a bound, and for a large finite number in the place of −∞."
 )
 EVERY_BIT = (
     "Elements are only moved, so that every bit has to arrive, of NaN, infinities, −0 and subnormals too: copy them, "

@@ -67,7 +67,8 @@ def of_threads(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
         asks = asks and "%tid.y" in comparisons.body(kernel.build.ptx, launch.symbol)
     if launch.block[1] > 1 and not asks:
         return f"A block has {launch.block[1]} threads in y, and the kernel does not use threadIdx.y."
-    if launch.block[1] == 1 and asks and launch.block[0] > 1:
+    one_side = kernel.file.launches[0].block[1].text == "1"
+    if launch.block[1] == 1 and one_side and asks and launch.block[0] > 1:
         return "The kernel uses threadIdx.y, and a block has one thread in y: `block` takes two numbers."
     return next(chain(_of_blocks(kernel, launch), _of_halves(kernel, launches)), None)
 

@@ -20,6 +20,7 @@ from grader.judge.correctness.explaining import NOTHING
 from grader.judge.correctness.verdict import (
     ALL_OF_IT,
     ENDLESS,
+    MORE_THAN_ROUNDING,
     NOBODY_WROTE,
     NOTHING_WRITTEN,
     REPEATING,
@@ -189,7 +190,8 @@ def _explained(
     ):
         current.mended_by(mended)
         return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
-    if refusal.verdict in ("fail", "timeout") and (cause := _in_text(current.compiled)):
+    rounded = outcome.comparison is not None and outcome.comparison.advice == MORE_THAN_ROUNDING
+    if refusal.verdict in ("fail", "timeout") and not rounded and (cause := _in_text(current.compiled)):
         advised = outcome.findings and outcome.findings[0].kind != "uninitialised"
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome)}")
     if (refusal.verdict == "fail" or _repeats(outcome)) and (

@@ -88,6 +88,32 @@ def test_sums_of_halves_are_exact_in_single_precision_alone() -> None:
         assert data.compare("y", (right + off).astype(right.dtype)).advice == advice
 
 
+def test_what_is_finite_in_a_special_case_is_a_matter_of_range() -> None:
+    case = next(case for case in cases.public(GEMM) if case.kind == "special")
+    data = compute(GEMM, case)
+    right = data.expected["C"].astype(np.float32)
+    finite = np.isfinite(right)
+    assert data.compare("C", np.where(finite, -right - 1, right)).advice == cases.RANGE
+    assert data.compare("C", np.where(finite, right, 0)).advice == cases.SPECIAL_VALUES
+
+
+def test_almost_nothing_in_the_place_of_nothing_is_no_rounding() -> None:
+    data = compute(topics.load("softmax"), make({"M": 3, "N": 101}, "exact"))
+    right = data.expected["out"].astype(np.float32)
+    assert data.compare("out", np.maximum(right, np.float32(1e-35))).advice == cases.NO_ZERO
+
+
+def test_no_index_is_behind_what_may_be_rounding() -> None:
+    data = compute(topics.load("stencil"), make({"N": 1031}, "real"))
+    right = data.expected["out"].astype(np.float32)
+    near = right.copy()
+    near[254:258] *= np.float32(1 + 1e-4)
+    far = right.copy()
+    far[254:258] = 0.125
+    assert data.compare("out", near, block=256).fits == ()
+    assert "block's edge" in " ".join(data.compare("out", far, block=256).fits)
+
+
 def test_rounding_is_decided_on_public_data() -> None:
     """A case from another seed is wrong by a gross error alone."""
     public, other = (compute(GEMM, make(PROBLEM, "real", seed)) for seed in (cases.PUBLIC_SEED, 77))

@@ -107,3 +107,14 @@ def test_right_elements_are_no_evidence() -> None:
     actual = A + B
     actual[5:40] = A[5:40]
     assert "is the element of `a` at its place" in said(actual, A + B, a=A, b=B)
+
+
+@pytest.mark.parametrize(("off", "bits"), [(3 << 8, 8), (1 << 16, 16), (300, None)])
+def test_a_narrow_counter_is_told_by_what_it_does_not_hold(off: int, bits: int | None) -> None:
+    due = np.arange(100_000, 100_016, dtype=np.uint32)
+    came = due.copy()
+    came[5] -= np.uint32(off)
+    wrong = came != due
+    assert (f"of {bits} bits" in " ".join(fitting(came, due, {}, wrong))) is (bits is not None)
+    few_alike = fitting(due - np.uint32(off), due, {}, due > 0)  # elements are left out
+    assert "bits" not in " ".join(few_alike)

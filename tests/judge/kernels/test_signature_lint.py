@@ -16,11 +16,13 @@ HALVES = "for (int n = {} / 2; n > 0; n /= 2)\n    if (t < n) s[t] += s[t + n];"
 X = "blockIdx.x * blockDim.x + threadIdx.x"
 
 
-def kernel(text: str, **entries: str) -> Any:
+def kernel(text: str, threads_in_y: str = "1", **entries: str) -> Any:
     """A kernel file, and what its kernels are in PTX where there are several."""
     ptx = "".join(f".visible .entry {name}(\n)\n{{\n{body}\n}}\n" for name, body in entries.items())
     build = SimpleNamespace(ptx=ptx, lowered={name: name for name in entries})
-    return SimpleNamespace(file=SimpleNamespace(source=text), build=build)
+    block = tuple(SimpleNamespace(text=text) for text in ("256", threads_in_y, "1"))
+    file = SimpleNamespace(source=text, launches=[SimpleNamespace(block=block)])
+    return SimpleNamespace(file=file, build=build)
 
 
 def said(text: str, *block: int) -> str | None:
@@ -101,3 +103,9 @@ def test_threads_that_return_in_front_of_a_barrier() -> None:
     )
     assert signature_lint.of_return(kernel(text.replace("return", "continue"))) is None
     assert signature_lint.of_return(kernel(text.replace("__syncthreads();", ""))) is None
+
+
+def test_a_block_whose_rows_are_computed_may_have_one() -> None:
+    """As many as there are for a small case."""
+    launch = Launch("k", (4, 1, 1), (32, 1, 1), 0, ())
+    assert signature_lint.of_threads(kernel("threadIdx.y", "min(8, N)"), [launch]) is None
