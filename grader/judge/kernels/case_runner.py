@@ -117,6 +117,14 @@ class CaseRunner:
         for other in again:
             self._run_again(other, self._seconds(case), outcome)
 
+    def on_one(self, kernel: Kernel, case: Case) -> Outcome | None:
+        """Run one case on a device of one multiprocessor; None where the grid is the same there, or there is none."""
+        limits = self.child.hello().limits
+        planned = on_fewer(kernel, case.problem, limits, multiprocessors=1)
+        if planned is None or planned.launches == kernel.plan(case.problem, limits).launches:
+            return None
+        return self.once(CaseRun(kernel, planned, case, self.store.get(case)))
+
     def once(self, attempt: CaseRun) -> Outcome:
         """Run a case as it is planned, and in no other way."""
         outcome = Outcome()
@@ -225,10 +233,12 @@ class CaseRunner:
         return refused.saying(f"On a device with {FEW_MULTIPROCESSORS} multiprocessors: {refused.reason}")
 
 
-def on_fewer(kernel: Kernel, problem: Problem, limits: Limits) -> Planned | None:
+def on_fewer(
+    kernel: Kernel, problem: Problem, limits: Limits, multiprocessors: int = FEW_MULTIPROCESSORS
+) -> Planned | None:
     """The launches for a problem on a device with few multiprocessors; None where they are not possible there."""
     try:
-        return kernel.plan(problem, {**limits, "multiprocessor_count": FEW_MULTIPROCESSORS})
+        return kernel.plan(problem, {**limits, "multiprocessor_count": multiprocessors})
     except Refused:
         return None
 

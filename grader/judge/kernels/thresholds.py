@@ -37,6 +37,8 @@ MOST = 1 << 25
 
 FLOP = 8
 
+HALF = 0.5  # of MOST
+
 MOST_CASES = 8
 """Of a kernel that has more, those of the launch block, then the first ones, are tried."""
 
@@ -125,6 +127,17 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
     return list((problems | filters).values())
+
+
+def longest(topic: Topic) -> Problem:
+    """The largest of the topic's cases with so much more of what its main problem has most of that it is half of what
+    is not too much."""
+    base = max(topic.judge_cases, key=partial(work, topic))
+    most = max(_names(topic), key=lambda name: topic.sizes_main[name])
+    problem: Problem = base
+    while _affordable(topic, larger := _with(problem, most, 2 * int(problem[most])), HALF):
+        problem = larger
+    return problem
 
 
 def _gaps(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
@@ -240,7 +253,7 @@ def _general(topic: Topic, problem: Problem) -> bool:
     return len(set(sizes)) == len(sizes) and {*powers} <= {2, 4, 8}
 
 
-def _affordable(topic: Topic, problem: Problem, times: int = 1) -> bool:
+def _affordable(topic: Topic, problem: Problem, times: float = 1) -> bool:
     """Whether it is a problem, and not too much work."""
     if impossible(problem, topic.signature):
         return False

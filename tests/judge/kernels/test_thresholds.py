@@ -111,3 +111,12 @@ def test_a_launch_for_one_filter_is_tried_with_others_that_it_is_for(
     file.write_text(HEAD_OF_A_CONVOLUTION.format(when=when))
     cases = thresholds.found(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
     assert {(each.problem["R"], each.problem["S"]) for each in cases if "R = 3" in each.said} == filters
+
+
+@pytest.mark.parametrize("name", ["histogram", "gemm", "softmax", "conv2d"])
+def test_the_longest_case_is_one_of_the_topic_made_larger(name: str) -> None:
+    topic = topics.load(name)
+    longest = thresholds.longest(topic)
+    cost = topic.reference.min_flop(longest) // thresholds.FLOP + topic.reference.min_bytes(longest)
+    assert thresholds.MOST / 8 < cost <= thresholds.MOST / 2
+    assert any(sum(longest[size] != problem[size] for size in problem) == 1 for problem in topic.judge_cases)
