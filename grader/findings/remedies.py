@@ -85,16 +85,16 @@ _ALL_STORE_ONE = (
     "later, put a __syncthreads() at the end of each step."
 )
 _ALL_ATOMIC = (
-    "Let every thread that changes the element do so with an atomic, or set it before the launch, with `zero` in the "
-    "launch block."
+    "Let every thread that changes the element do so with an atomic, or set it before the launch, with cudaMemset or "
+    "with `zero` in a launch block."
 )
 _DEVICE_SCOPE = (
     "Let both be for the device: atomicAdd in place of atomicAdd_block, cuda::thread_scope_device in place of "
     "cuda::thread_scope_block."
 )
 _SECOND_LAUNCH = (
-    "Let blocks add with atomicAdd, or let a second launch read what the first has stored (a second [[launch]] in the "
-    "launch block): between launches everything is done."
+    "Let blocks add with atomicAdd, or let a second launch (in a launch block a second [[launch]]) read what the first "
+    "has stored: between launches everything is done."
 )
 _BARRIER_OR_ATOMIC = (
     "Put a __syncthreads() between storing and reading; where several threads add to one element, use atomicAdd, or "
