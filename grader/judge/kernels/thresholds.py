@@ -4,12 +4,15 @@ Ways part at conditions: the launch block's `when`, and comparisons in PTX, of w
 alone. Where a condition comes out alike in all cases of the topic, one size is made larger until it does not, and the
 problem just beyond is tried, of a size that leaves a rest behind vectors. Where a way is taken only for squares or
 powers of two, it is tried with multiples that are neither. Where it is taken for one filter alone, it is tried with
-other filters that the condition lets through: `R * S == 9` is true of 1 × 9 as well.
+other filters that the condition lets through: `R * S == 9` is true of 1 × 9 as well. And where integers become floats
+and integers again, as in a quotient by way of a reciprocal, sizes are tried at random: few show what is rounded.
 """
 
 from __future__ import annotations
 
 import operator
+import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -60,6 +63,13 @@ MULTIPLES = tuple(1 << power for power in range(6, 13))
 FACTORS = ((3, 5, 7, 9, 11), (1, 2, 3, 4, 5))
 """By which sizes are multiples of it; the second ones where the first are too much."""
 
+THROUGH_FLOATS = (r"cvt\.rn\.f32\.[su]32", r"cvt\.r[zmpn]i\.[su]32\.f32")
+"""Instructions with which an integer becomes a float, and a float an integer."""
+
+TRIES, THIN, FEW, WIDE = 48, 1 / 8, 3, (65, 130)
+"""Of a kernel that has both: cases, what share of MOST each may be, the largest of their sizes but two, and how large
+the smaller one of those is: more than a tile."""
+
 SIDES = range(1, 12)
 """Of filters that are tried."""
 
@@ -76,10 +86,12 @@ class Threshold:
 
     problem: Problem
     said: str  # where
+    rounds: bool = True  # whether it matters which numbers its inputs are
 
     def cases(self, seed: int) -> list[Case]:
         """The problem with small integers, and with data from a secret seed."""
-        return [make(self.problem, "exact"), make(self.problem, "real", seed, secret=True)]
+        real = [make(self.problem, "real", seed, secret=True)] if self.rounds else []
+        return [make(self.problem, "exact"), *real]
 
 
 @dataclass(frozen=True)
@@ -126,7 +138,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
-    return list((problems | filters).values())
+    return [*(problems | filters).values(), *_through_floats(kernel, topic)]
 
 
 def longest(topic: Topic) -> Problem:
@@ -138,6 +150,31 @@ def longest(topic: Topic) -> Problem:
     while _affordable(topic, larger := _with(problem, most, 2 * int(problem[most])), HALF):
         problem = larger
     return problem
+
+
+def _through_floats(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:
+    """Thin cases of many lengths for a kernel that computes integers by way of floats."""
+    there, back = (re.search(pattern, kernel.build.ptx) for pattern in THROUGH_FLOATS)
+    if there and back and len(_dimensions(topic)) > 1:
+        said = "Integers are made of floats here: does one of them count, and is it rounded the wrong way?"
+        yield from (Threshold(problem, said, rounds=False) for problem in islice(_thin(topic), TRIES))
+
+
+def _thin(topic: Topic) -> Iterator[Problem]:
+    """Cases with two sizes of an output that are more than a tile, one of them about as at the main size; all others
+    are small."""
+    rng, dimensions = random.Random(topic.name), _dimensions(topic)
+    base = min(topic.judge_cases, key=partial(work, topic))
+    for _ in range(MOST_CONDITIONS):
+        long, wide = rng.sample(dimensions, 2)
+        few = {name: rng.randint(1, FEW) for name in dimensions}
+        most = 2 * int(topic.sizes_main[long])
+        problem = {**base, **few, long: rng.randint(most // 8, most), wide: rng.randint(*WIDE)}
+        while not _affordable(topic, problem, THIN):
+            problem[long] //= 2
+        shapes = topic.shapes(problem)
+        if any({problem[long], problem[wide]} <= {*shapes[item.name]} for item in topic.signature.outputs):
+            yield problem
 
 
 def _gaps(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:

@@ -120,3 +120,17 @@ def test_the_longest_case_is_one_of_the_topic_made_larger(name: str) -> None:
     cost = topic.reference.min_flop(longest) // thresholds.FLOP + topic.reference.min_bytes(longest)
     assert thresholds.MOST / 8 < cost <= thresholds.MOST / 2
     assert any(sum(longest[size] != problem[size] for size in problem) == 1 for problem in topic.judge_cases)
+
+
+def test_integers_made_of_floats_are_tried_at_many_thin_sizes(tmp_path: Path) -> None:
+    topic = topics.load("transpose")
+    file = tmp_path / "mine.cu"
+    head = '// /// launch\n// [[launch]]\n// kernel = "transpose"\n// grid = [1]\n// block = [32]\n// ///\n'
+    body = "{ out[int(threadIdx.x * (1.0f / M))] = in[N]; }\n"
+    file.write_text(
+        f'{head}extern "C" __global__ void transpose(const float* in, float* out, int M, int N)\n{body}'
+    )
+    tried = thresholds.found(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
+    assert len(tried) == thresholds.TRIES
+    assert all(64 < min(each.problem.values()) < 131 < max(each.problem.values()) for each in tried)
+    assert [case.kind for each in tried for case in each.cases(seed=1)] == ["exact"] * thresholds.TRIES
