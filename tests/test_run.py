@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -186,3 +188,20 @@ def test_a_profile_says_what_was_refused(program: Path) -> None:
     refused = process.Outcome(refused=Refusal("cudaFuture is not emulated", "wait for it", None))
     result = run.profile(refused, program)
     assert (result.verdict, result.reason, result.launches) == ("error", "cudaFuture is not emulated", [])
+
+
+def test_what_only_interviews_and_pages_need_is_not_loaded(tmp_path: Path) -> None:
+    """An unchanged program starts again within a second, and loading them takes half of that."""
+    missing = tmp_path / "missing.cu"  # told behind all that is loaded
+    command = f"import sys; from grader.cli import app; app(['run', {str(missing)!r}], standalone_mode=False)"
+    listing = "print(*(name for name in sys.modules if name.startswith('grader.')))"
+    code = (
+        f"try:\n    {command}\nexcept BaseException as error:\n    print(type(error))\nimport sys\n{listing}"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    said, loaded = done.stdout.splitlines()
+    assert "WarpladderError" in said
+    assert "grader.emulator.cudart.process" in loaded.split()
+    assert [
+        name for name in loaded.split() if name.startswith(("grader.interview", "grader.report.pages"))
+    ] == []

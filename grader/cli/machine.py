@@ -121,7 +121,6 @@ def run(
       ladder run --profile --html profile.html prog.cu 1024
     """
     from grader import run as programs_run
-    from grader.report import pages, profiles
     from grader.report.emulated import programs
 
     chosen = {} if arch is None else {"arch": arch}
@@ -138,6 +137,8 @@ def run(
     )
     console = console_for(stderr=True)
     if counts:
+        from grader.report import pages, profiles
+
         found, lines = programs_run.profile(outcome, program, **chosen), lines_of(program)
         if profile:
             console.print(profiles.program(found, lines))
