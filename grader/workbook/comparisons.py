@@ -24,6 +24,9 @@ _REGISTER = re.compile(r"%(nctaid|ntid|ctaid|tid)\.([xyz])")
 MOST = 200
 """Values through which a comparison is followed; what is made of more, nobody has written."""
 
+CONVERSIONS = 4
+"""Of a counter in few bits, one behind another, that are followed: to a short, then to a char."""
+
 _DONE: Mapping[str, Callable[..., Any]] = {
     "neg": operator.neg,
     "min": lambda left, right: left + (right - left) * (right < left),
@@ -69,12 +72,22 @@ class Comparison:
     left: str
     right: str
     made: Mapping[str, _Made]  # registers, by what sets them
+    counted: Mapping[str, int]  # registers that loops count in few bits, by the largest number that they hold
 
     def sides(self, given: Given) -> tuple[Integers, Integers] | None:
         """The integers that are compared; None where they do not follow from what a launch is given."""
         known: dict[str, Integers | None] = {}  # operands
         left, right = (self._value(item, given, known) for item in (self.left, self.right))
         return None if left is None or right is None else (_as(self.kind, left), _as(self.kind, right))
+
+    def out_of_reach(self, given: Given) -> tuple[int, int] | None:
+        """The largest number that a loop counts to, in few bits, and the larger one that it is compared with; None
+        where it is none."""
+        for counter, other in ((self.left, self.right), (self.right, self.left)):
+            bound = self._value(other, given, {}) if counter in self.counted else None
+            if isinstance(bound, int) and bound > self.counted[counter]:
+                return self.counted[counter], bound
+        return None
 
     def holds(self, left: Integers, right: Integers) -> Any:
         """Whether it is true of these."""
@@ -112,6 +125,16 @@ class _Made:
 
     parts: tuple[str, ...]
     operands: tuple[str, ...]
+
+    @property
+    def most(self) -> int | None:
+        """The largest number that it makes where it leaves few bits of another; None where it does not."""
+        if self.parts[0] == "and" and self.operands[-1] in ("255", "65535"):
+            return int(self.operands[-1])
+        kind = self.parts[-1]
+        if self.parts[0] != "cvt" or kind not in ("u8", "s8", "u16", "s16"):
+            return None
+        return (1 << int(kind[1:]) - (kind[0] == "s")) - 1
 
     def value(self, operands: Sequence[Integers]) -> Integers | None:
         """The integer that it makes; None for an instruction that is not followed."""
@@ -162,8 +185,9 @@ def body(ptx: str, symbol: str) -> str:
 
 def of(ptx: str, symbol: str) -> list[Comparison]:
     """All of a kernel's comparisons of integers."""
+    every: dict[str, list[_Made | None]] = {}  # by register, what sets it; None: not followed
     made: dict[str, _Made] = {}
-    several: set[str] = set()
+    counted: dict[str, int] = {}
     found: list[Comparison] = []
     line = 0
     for item in _LINE.finditer(body(ptx, symbol)):
@@ -174,12 +198,34 @@ def of(ptx: str, symbol: str) -> list[Comparison]:
         target, *operands = re.split(r",\s*(?![^{]*\})", item["operands"].strip())
         if parts[0] == "setp" and parts[1] in _HOLDS and len(operands) == 2 and parts[-1][0] in "su":
             left, right = operands
-            found.append(Comparison(line, parts[1], parts[-1], left, right, made))
-        elif target in made or item["guard"] or not parts[-1][1:].isdigit() or parts[-1][0] not in "sub":
-            several.add(target)
-        else:
-            plain = parts[0] != "ld" or parts[1] == "param"
-            made[target] = _Made(parts, tuple(operands) if plain else ("",))
-    for target in several:
-        made.pop(target, None)
+            found.append(Comparison(line, parts[1], parts[-1], left, right, made, counted))
+            continue
+        known = not item["guard"] and parts[-1][1:].isdigit() and parts[-1][0] in "sub"
+        plain = parts[0] != "ld" or parts[1] == "param"
+        every.setdefault(target, []).append(
+            _Made(parts, tuple(operands) if plain else ("",)) if known else None
+        )
+    for register, ways in every.items():
+        if len(ways) == 1 and ways[0] is not None:
+            made[register] = ways[0]
+        most = _most(register, every)
+        if most is not None:
+            counted[register] = most
     return found
+
+
+def _most(register: str, every: Mapping[str, Sequence[_Made | None]]) -> int | None:
+    """The largest number in a register that a loop sets, or that is made of one, where that has few bits."""
+    most = [None if way is None else way.most for way in every[register]]
+    known = [number for number in most if number is not None]
+    return max(known) if len(known) == len(most) and _in_a_loop(register, every) else None
+
+
+def _in_a_loop(register: str, every: Mapping[str, Sequence[_Made | None]]) -> bool:
+    """Whether several instructions set a register, or the one from which it is converted."""
+    for _ in range(CONVERSIONS):
+        ways = every.get(register, ())
+        if len(ways) != 1 or ways[0] is None or ways[0].most is None:
+            return len(ways) > 1
+        register = ways[0].operands[0]
+    return False

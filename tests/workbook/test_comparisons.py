@@ -75,3 +75,24 @@ def test_a_counter_of_a_loop_is_not() -> None:
     counters = set(re.findall(r"add\.s32\s+(%r\d+), \1, 4;", build(source).ptx))
     assert counters
     assert not [each for each in compared if each & counters]
+
+
+@pytest.mark.parametrize(
+    ("loop", "bound", "found"),
+    [
+        ("unsigned short k = 0; k < N; k += 8", 70_001, (65_535, 70_001)),
+        ("unsigned short k = threadIdx.x; k < N; k += blockDim.x", 70_001, (65_535, 70_001)),
+        ("unsigned char k = 0; k < N; ++k", 300, (255, 300)),
+        ("unsigned short k = 0; k < N; k += 8", 65_535, None),
+        ("int k = 0; k < N; k += 8", 70_001, None),
+        ("int k = 0; k < 100 && (k & 7) < N; ++k", 70_001, None),
+    ],
+)
+def test_what_a_loop_in_few_bits_never_reaches_is_known(
+    loop: str, bound: int, found: tuple[int, int] | None
+) -> None:
+    source = f"""extern "C" __global__ void k(float* out, int N, int M) {{
+        for ({loop}) out[k] *= out[k + 1]; }}"""
+    given = Given([None, bound, 30], (6, 5, 1), (128, 1, 1))
+    told = {item.out_of_reach(given) for item in comparisons.of(build(source).ptx, "k")} - {None}
+    assert told == ({found} if found else set())

@@ -52,7 +52,7 @@ from grader.judge.refused import GridEnds, Lost, NoRoom, Refused
 from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
-from grader.workbook import suspects, units
+from grader.workbook import comparisons, suspects, units
 from grader.workbook.reference import Problem, Sampled
 from grader.workbook.topic import KernelTopic
 
@@ -313,6 +313,9 @@ class Look:
         runner.restart()
         if found is not None:
             raise found
+        endless = self._endless() if "budget exhausted" in stopped else None
+        if endless is not None:
+            raise Refused("timeout", endless)
         if stopped & WAITING or (reply.failure is not None and reply.failure.status == NO_MEMORY):
             return True
         refusal = of_records(records, LONGEST_BLOCK)
@@ -320,6 +323,17 @@ class Look:
             refusal = of_failure(reply.failure)
         assert refusal is not None, "a launch that did not complete says why"
         raise refusal
+
+    def _endless(self) -> str | None:
+        """Which loop does not end, since it counts in too few bits; None where none is known."""
+        for launch in self.planned.launches:
+            given = rare_blocks.given_to(launch)
+            for comparison in comparisons.of(self.kernel.build.ptx, launch.symbol):
+                if (sides := comparison.out_of_reach(given)) is not None:
+                    most, bound = sides
+                    line = f"in line {comparison.line}" if comparison.line else "of the kernel"
+                    return f"A loop {line} counts to {most:,} at the most, and is to end at {bound:,}: count in an int."
+        return None
 
     def with_ranges(self, finding: FindingResult) -> FindingResult:
         """A finding outside of the arrays, with what an int holds where an array has more elements, or where an index

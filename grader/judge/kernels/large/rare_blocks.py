@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -27,21 +28,24 @@ MOST = 12
 """Ways for which a block is found, the rarest first."""
 
 
+def given_to(launch: Launch) -> Given:
+    """What all threads of a launch are given."""
+    values = [each.value if isinstance(each, Scalar) else None for each in launch.args]
+    arguments = [value if isinstance(value, int) else None for value in values]
+    return Given(arguments, launch.grid, launch.block)
+
+
 def found(kernel: Kernel, launch: Launch, rng: random.Random) -> list[int]:
     """A block, drawn, for each way that is taken by fewer than half of the blocks, as far as conditions follow from
     sizes, the launch, and a thread's place in it."""
     total = product(launch.grid)
     blocks = np.array(sorted(rng.sample(range(total), min(total, MOST_BLOCKS))), np.int64)
     last = product(launch.block) - 1
-    values = [each.value if isinstance(each, Scalar) else None for each in launch.args]
-    arguments = [value if isinstance(value, int) else None for value in values]
     followed = list(islice(comparisons.of(kernel.build.ptx, launch.symbol), MOST_CONDITIONS))
     ways: dict[bytes, Array] = {}
     for thread in {0, last, *(rng.randrange(last + 1) for _ in range(THREADS - 2))}:
-        given = Given(
-            arguments=arguments,
-            grid=launch.grid,
-            block=launch.block,
+        given = replace(
+            given_to(launch),
             blocks=np.unravel_index(blocks, launch.grid, order="F"),
             threads=np.unravel_index([thread], launch.block, order="F"),
         )
