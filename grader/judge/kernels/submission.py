@@ -14,7 +14,7 @@ from grader.emulator.machine.records import by_line
 from grader.judge.child.protocol import Hello, Record
 from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
-from grader.judge.correctness.cases import Case, unlike
+from grader.judge.correctness.cases import Case, make, unlike
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.explaining import NOTHING
 from grader.judge.correctness.verdict import (
@@ -177,14 +177,14 @@ def try_beyond(current: KernelSubmission, runner: CaseRunner, seed: int) -> None
 def _try_on_one(current: KernelSubmission, runner: CaseRunner, seed: int) -> None:
     """Run a case whose blocks have as much to do each as at far larger sizes, where the grid is made for the device:
     there it is made for a single multiprocessor."""
-    for case in thresholds.Threshold(thresholds.longest(runner.topic), "").cases(seed):
-        outcome = runner.on_one(current.compiled, case)
-        if outcome is None:
-            return
-        current.tried(runner, case, outcome)
-        if outcome.refusal is not None:
-            said = "With the grid for a device of one multiprocessor, whose blocks have most to do"
-            raise outcome.refusal.saying(f"{said}: {outcome.refusal.reason}")
+    case = make(thresholds.longest(runner.topic), "real", seed, secret=True)
+    outcome = runner.on_one(current.compiled, case)
+    if outcome is None:
+        return
+    current.tried(runner, case, outcome)
+    if outcome.refusal is not None:
+        said = "With the grid for a device of one multiprocessor, whose blocks have most to do"
+        raise outcome.refusal.saying(f"{said}: {outcome.refusal.reason}")
 
 
 def _explained(

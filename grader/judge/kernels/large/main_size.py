@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from functools import cached_property, partial
@@ -48,6 +49,7 @@ from grader.judge.kernels.large.coverage import COVER, OTHERWISE, RANGES, atomic
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
 from grader.judge.kernels.sampling import LONGEST_BLOCK
+from grader.judge.kernels.thresholds import DIMENSION
 from grader.judge.refused import GridEnds, Lost, NoRoom, Refused
 from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
@@ -69,6 +71,8 @@ WAITING = {"budget exhausted", "starved"}
 
 FURTHEST = 65_535 * 16
 """Beyond it, a kernel need not be launched at all. A grid may end before: it has to be right so far and no further."""
+
+BEYOND_A_SHORT = 70_001
 
 MULTIPROCESSORS = 16
 """How many times as many as the device has, beyond the main size."""
@@ -127,7 +131,8 @@ def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int) -> Loo
     if topic.sampled is None:
         return Looked()
     known = patterns(topic, np.random.default_rng(seed))
-    sampled, elsewhere = topic.sampled, topic.sampled_cases
+    sampled = topic.sampled
+    elsewhere = [*topic.sampled_cases, *_beyond_shorts(kernel, topic, pool)]
 
     def tried(problem: Problem, meet: bool) -> Sequence[Record] | Refused:
         try:
@@ -149,6 +154,34 @@ def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int) -> Loo
         if not isinstance(outcome, _Beyond):
             raise outcome
     return Looked(at_main, refused[0].reason if refused else None)
+
+
+def _beyond_shorts(kernel: Kernel, topic: KernelTopic, pool: DevicePool) -> list[Problem]:
+    """Small problems but for one size, which loops that count in 16 bits and fewer do not reach."""
+    least = min(topic.judge_cases, key=topic.reference.min_bytes)
+    longer = ({**least, name: BEYOND_A_SHORT} for name in least if topic.sizes_main[name] >= DIMENSION)
+    with pool.emulator() as runner:
+        limits = runner.hello().limits
+    found: list[Problem] = []
+    for problem in longer:
+        with suppress(Refused):
+            planned = kernel.plan(problem, limits)
+            if any(map(partial(_out_of_reach, kernel), planned.launches)):
+                found.append(problem)
+    return found
+
+
+def _out_of_reach(kernel: Kernel, launch: Launch) -> str | None:
+    """Which loop does not end, since it counts in too few bits; None where none is known."""
+    given = rare_blocks.given_to(launch)
+    for comparison in comparisons.of(kernel.build.ptx, launch.symbol):
+        if (sides := comparison.out_of_reach(given)) is not None:
+            most, bound = sides
+            line = f"in line {comparison.line}" if comparison.line else "of the kernel"
+            return (
+                f"A loop {line} counts to {most:,} at the most, and is to end at {bound:,}: count in an int."
+            )
+    return None
 
 
 def ran_whole(records: Sequence[Record]) -> bool:
@@ -313,9 +346,9 @@ class Look:
         runner.restart()
         if found is not None:
             raise found
-        endless = self._endless() if "budget exhausted" in stopped else None
-        if endless is not None:
-            raise Refused("timeout", endless)
+        endless = filter(None, map(partial(_out_of_reach, self.kernel), self.planned.launches))
+        if "budget exhausted" in stopped and (said := next(endless, None)) is not None:
+            raise Refused("timeout", said)
         if stopped & WAITING or (reply.failure is not None and reply.failure.status == NO_MEMORY):
             return True
         refusal = of_records(records, LONGEST_BLOCK)
@@ -323,17 +356,6 @@ class Look:
             refusal = of_failure(reply.failure)
         assert refusal is not None, "a launch that did not complete says why"
         raise refusal
-
-    def _endless(self) -> str | None:
-        """Which loop does not end, since it counts in too few bits; None where none is known."""
-        for launch in self.planned.launches:
-            given = rare_blocks.given_to(launch)
-            for comparison in comparisons.of(self.kernel.build.ptx, launch.symbol):
-                if (sides := comparison.out_of_reach(given)) is not None:
-                    most, bound = sides
-                    line = f"in line {comparison.line}" if comparison.line else "of the kernel"
-                    return f"A loop {line} counts to {most:,} at the most, and is to end at {bound:,}: count in an int."
-        return None
 
     def with_ranges(self, finding: FindingResult) -> FindingResult:
         """A finding outside of the arrays, with what an int holds where an array has more elements, or where an index
