@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 
 from grader.emulator.nvrtc import compilation
 from grader.emulator.nvrtc.compilation import Build, Diagnostic
 from grader.emulator.ptx.declarations import named
 from grader.errors import WarpladderError
-from grader.workbook.cuda_source import launched
+from grader.workbook.cuda_source import launched, plain
 from grader.workbook.expressions import nearest
 
 DEFAULT_ARCH = "sm_90a"
@@ -90,6 +91,13 @@ _STRINGS = ("$str", "__unnamed_")
 _HOSTS = re.compile(r"cuda(Malloc|Memcpy|Memset|Free|DeviceSynchronize|GetLastError|Stream|Event)\w*")
 
 
+_SEVERAL = "which instance"
+"""Said of a name expression that is a template's, or that of several functions."""
+
+_OF_C = r'extern "C"\s+__global__[^;{{}}]*\b{}\s*\('
+"""A kernel with the linkage of C, whose symbol is its name, whatever else is called so."""
+
+
 class CompileFailed(WarpladderError):
     """The compiler refused a file. `log` is its whole text, `diagnostics` the same taken apart."""
 
@@ -122,12 +130,17 @@ def compile_source(
     `file` names the file in messages, `cuda` is the major version of CUDA whose NVRTC compiles. Raises
     CompileFailed, or WarpladderError where NVRTC is missing.
     """
+    compiled = partial(compilation.build, source, name=file.name, arch=arch, options=options, cuda=cuda)
     try:
-        return compilation.build(
-            source, name=file.name, arch=arch, name_expressions=kernels, options=options, cuda=cuda
-        )
+        return compiled(name_expressions=kernels)
     except compilation.CompileError as error:
-        raise CompileFailed(error, source, file) from None
+        own = {_looked_up(item) for item in error.diagnostics if _SEVERAL in item.message}
+        own = {name for name in own if re.search(_OF_C.format(re.escape(name)), plain(source))}
+        if not own:
+            raise CompileFailed(error, source, file) from None
+        others = [name for name in kernels if name not in own]
+        built = compile_source(source, file=file, kernels=others, arch=arch, options=options, cuda=cuda)
+        return replace(built, lowered={**built.lowered, **{name: name for name in own}})
     except compilation.NvrtcNotFound as error:
         message, _, remedy = str(error).partition(": ")
         raise WarpladderError(message, remedy=remedy) from None
@@ -407,7 +420,7 @@ def _explain_lookup(item: Diagnostic, source: str) -> tuple[str, str]:
             f"the launch block names the kernel `{kernel}`, which the file does not have",
             f"its kernels: {kernels}",
         )
-    if "which instance" in item.message:
+    if _SEVERAL in item.message:
         return f"`{kernel}` is a template", f'name an instance in the launch block: kernel = "{kernel}<…>"'
     if "non-__global__" in item.message:
         return (

@@ -531,3 +531,13 @@ def test_cache_entry_is_json_then_ptx_then_cubin(own_cache: Path) -> None:
     head, _, body = held.partition(b"\n")
     assert json.loads(head)["arch"] == "sm_90a"
     assert body == built.ptx.encode() + built.cubin
+
+
+def test_a_kernel_of_c_is_found_beside_a_function_of_its_name() -> None:
+    both = """__device__ float k(float x) { return 2 * x; }
+        extern "C" __global__ void k(float* out, int N) { out[N] = k(out[N]); }"""
+    build = compiler.compile_source(both, file=Path("k.cu"), kernels=["k"])
+    assert build.lowered == {"k": "k"}
+    assert ".entry k(" in build.ptx
+    with pytest.raises(compiler.CompileFailed, match="`k` is a template"):
+        compiler.compile_source(both.replace('extern "C" ', ""), file=Path("k.cu"), kernels=["k"])
