@@ -6,10 +6,12 @@ problem just beyond is tried, of a size that leaves a rest behind vectors. Where
 powers of two, it is tried with multiples that are neither. Where it is taken for one filter alone, it is tried with
 other filters that the condition lets through: `R * S == 9` is true of 1 × 9 as well. And where integers become floats
 and integers again, as in a quotient by way of a reciprocal, sizes are tried at random: few show what is rounded.
+Blocks that are no power of two are tried with an element more than whole ones take.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 import random
 import re
@@ -69,6 +71,9 @@ THROUGH_FLOATS = (r"cvt\.rn\.f32\.[su]32", r"cvt\.r[zmpn]i\.[su]32\.f32")
 TRIES, THIN, FEW, WIDE = 48, 1 / 8, 3, (65, 130)
 """Of a kernel that has both: cases, what share of MOST each may be, the largest of their sizes but two, and how large
 the smaller one of those is: more than a tile."""
+
+VECTORS = (1, 2, 4, 8, 16)
+"""Elements that a thread takes at a time."""
 
 SIDES = range(1, 12)
 """Of filters that are tried."""
@@ -138,7 +143,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
-    return [*(problems | filters).values(), *_through_floats(kernel, topic)]
+    return [*(problems | filters).values(), *launches.of_odd_blocks(topic), *_through_floats(kernel, topic)]
 
 
 def longest(topic: Topic) -> Problem:
@@ -358,6 +363,18 @@ class _Launches:
             for each in launch.when.comparisons if launch.when else ():
                 place = f"`{each.text}` in line {launch.line_of('when')}"
                 yield _Parting(partial(self.sides, each), each.holds, place)
+
+    def of_odd_blocks(self, topic: Topic) -> Iterator[Threshold]:
+        """Cases with one element more than whole blocks take, of blocks that are no power of two: where they are, sizes
+        around them are among the topic's own. A thread takes one element, or several as a vector."""
+        base = min(topic.judge_cases, key=partial(work, topic))
+        planned = self._plan(topic.sizes_main)
+        blocks = {math.prod(launch.block) for launch in planned.launches} if planned else set()
+        for block, name, vector in product(sorted(blocks), _dimensions(topic), VECTORS):
+            problem = _with(base, name, vector * block + 1)
+            if block & (block - 1) and _affordable(topic, problem, THIN):
+                said = f"{vector * block:,} are as many as the threads of a block have, {vector} each."
+                yield Threshold(problem, said, rounds=False)
 
     def any(self, problem: Problem) -> bool:
         """Whether a launch takes place."""

@@ -134,3 +134,11 @@ def test_integers_made_of_floats_are_tried_at_many_thin_sizes(tmp_path: Path) ->
     assert len(tried) == thresholds.TRIES
     assert all(64 < min(each.problem.values()) < 131 < max(each.problem.values()) for each in tried)
     assert [case.kind for each in tried for case in each.cases(seed=1)] == ["exact"] * thresholds.TRIES
+
+
+def test_blocks_that_are_no_power_of_two_are_tried_with_one_element_more(tmp_path: Path) -> None:
+    topic = topics.load("vector_add")
+    file = tmp_path / "mine.cu"
+    file.write_text(HEAD.format(when="", value="a[i] + b[i]", other="").replace("256", "192"))
+    cases = thresholds.found(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
+    assert [each.problem for each in cases] == [{"N": 192 * vector + 1} for vector in thresholds.VECTORS]
