@@ -52,10 +52,7 @@ WHOLE_AS_GIVEN = (
     "Every wrong element is a whole number, as the inputs are, and the right ones have fractions: is a division or a "
     "root left out, or is an int, or a division of ints, between the inputs and the result?"
 )
-WRAPPED = (
-    "Every wrong element is off by a multiple of {turn:,}, and there are few: a counter of {bits} bits has run over on "
-    "the way."
-)
+WRAPPED = "What is missing is a multiple of {turn:,}, in few elements: a counter of {bits} bits has run over."
 NOTHING = "Every wrong element is 0, which is what memory holds that was cleared: where should it be added, or stored?"
 
 
@@ -124,9 +121,15 @@ def _wrapped(wrong: Wrong) -> str:
     elements out counts less of many."""
     if len(wrong.places) > wrong.actual.size // FEW_OF:
         return ""
-    off = wrong.came - wrong.due
-    fits = (bits for bits in NARROW if not (off % (1 << bits)).any())
-    return next((WRAPPED.format(turn=1 << bits, bits=bits) for bits in fits), "")
+    off = np.zeros(wrong.actual.size)
+    off[wrong.places] = wrong.came - wrong.due
+    for bits in NARROW:
+        turns = np.rint(off / (1 << bits))
+        rest = off - turns * (1 << bits)
+        carried = np.append(0.0, -turns[:-1])  # into the counter beside it in a word
+        if turns.any() and ((rest == 0.0) | (rest == carried)).all():
+            return WRAPPED.format(turn=1 << bits, bits=bits)
+    return ""
 
 
 def _sentences(wrong: Wrong) -> Iterator[str]:

@@ -48,8 +48,9 @@ EXACT_IN_SINGLE = (
 )
 MORE_THAN_ROUNDING = (
     "That is more than rounding explains in sums as they are written: look for numbers that pass through a narrower "
-    "type on the way, for too many additions into one accumulator, and for transforms, such as Strassen's or those of "
-    "large Winograd tiles, which err by a share of the largest numbers and not of those that are summed."
+    "type on the way, for too many additions into one accumulator, for differences of running sums, in which large "
+    "numbers cancel, and for transforms, such as Strassen's or those of large Winograd tiles, which err by a share of "
+    "the largest numbers and not of those that are summed."
 )
 NO_ROUNDING = (
     "No floating-point type rounds as far as that: look for a term that is left out or counted twice, at the tail of a "
@@ -77,8 +78,9 @@ SPECIAL_VALUES = (
 )
 RANGE = (
     "Among the inputs of this case are numbers as large and as small as their type holds, and no NaN and no infinity "
-    "has a part in what is wrong: look for what holds less, such as integers, fixed point and halves, for exponents "
-    "with a bound, and for a large finite number in the place of −∞."
+    "has a part in what is wrong: look for what holds less, such as integers, fixed point and halves, for running "
+    "sums, which keep what a large number has rounded away, for exponents with a bound, and for a large finite number "
+    "in the place of −∞."
 )
 EVERY_BIT = (
     "Elements are only moved, so that every bit has to arrive, of NaN, infinities, −0 and subnormals too: copy them, "

@@ -118,3 +118,11 @@ def test_a_narrow_counter_is_told_by_what_it_does_not_hold(off: int, bits: int |
     assert (f"of {bits} bits" in " ".join(fitting(came, due, {}, wrong))) is (bits is not None)
     few_alike = fitting(due - np.uint32(off), due, {}, due > 0)  # elements are left out
     assert "bits" not in " ".join(few_alike)
+
+
+def test_what_runs_over_into_the_counter_beside_it_is_told() -> None:
+    due = np.arange(10_000_000, 10_000_016, dtype=np.uint32)
+    came = due.copy()
+    came[4] -= np.uint32(73 << 16)
+    came[5] += np.uint32(73)
+    assert "of 16 bits" in " ".join(fitting(came, due, {}, came != due))
