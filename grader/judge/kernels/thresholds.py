@@ -42,7 +42,8 @@ MOST = 1 << 25
 
 FLOP = 8
 
-HALF = 0.5  # of MOST
+LONGEST = 1 / 2
+"""Of MOST, the longest case of all."""
 
 MOST_CASES = 8
 """Of a kernel that has more, those of the launch block, then the first ones, are tried."""
@@ -68,9 +69,9 @@ FACTORS = ((3, 5, 7, 9, 11), (1, 2, 3, 4, 5))
 THROUGH_FLOATS = (r"cvt\.rn\.f32\.[su]32", r"cvt\.r[zmpn]i\.[su]32\.f32")
 """Instructions with which an integer becomes a float, and a float an integer."""
 
-TRIES, THIN, FEW, WIDE = 48, 1 / 8, 3, (65, 130)
-"""Of a kernel that has both: cases, what share of MOST each may be, the largest of their sizes but two, and how large
-the smaller one of those is: more than a tile."""
+TRIES, THIN, WIDE = 48, 1 / 8, (65, 130)
+"""Of a kernel that has both: cases, what share of MOST each may be, and how large the smaller one of two sizes is: more
+than a tile."""
 
 VECTORS = (1, 2, 4, 8, 16)
 """Elements that a thread takes at a time."""
@@ -82,7 +83,7 @@ MOST_FILTERS = 4
 """Cases with other filters that are tried."""
 
 DIMENSION = 16
-"""A size that is as large in the topic's main problem may be such a multiple; a filter's side may not."""
+"""A size that is as large in the topic's main problem is one of its dimensions; a filter's side is not."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,10 @@ class _Parting:
         sides = self.sides(problem)
         return None if sides is None else self.holds(*sides)
 
+    def told(self, problem: Problem, words: str) -> Threshold:
+        """A problem in which it comes out so."""
+        return Threshold(problem, f"There {self.place} comes out {words}.")
+
     def beyond(self, problem: Problem) -> bool | None:
         """Whether the left side is not below the right one."""
         sides = self.sides(problem)
@@ -124,22 +129,19 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     """Those of a kernel on a device of these limits."""
     judged = sorted(topic.judge_cases, key=lambda problem: work(topic, problem), reverse=True)
     problems: dict[_Key, Threshold] = {}
+    filters: dict[_Key, Threshold] = {}
     alike = set()  # conditions that compare the same: code has many
     launches = _Launches(kernel, limits["multiprocessor_count"])
-    filters: dict[_Key, Threshold] = {}
     for parting in islice(launches.partings(), MOST_CONDITIONS):
         compared = (parting.of_launch, *map(parting.sides, judged))
         if compared not in alike and len(problems) < MOST_CASES:
             alike.add(compared)
             find = _in_unequal_sizes if parting.of_launch else _beyond_all
             for problem, words in find(topic, parting, judged):
-                said = f"There {parting.place} comes out {words}."
-                problems.setdefault(_key(problem), Threshold(problem, said))
-            if parting.equality:
-                others = _with_other_sides(topic, parting, judged)
-                for problem, words in islice(others, MOST_FILTERS - len(filters)):
-                    said = f"There {parting.place} comes out {words}."
-                    filters.setdefault(_key(problem), Threshold(problem, said))
+                problems.setdefault(_key(problem), parting.told(problem, words))
+            others = _with_other_sides(topic, parting, judged) if parting.equality else ()
+            for problem, words in islice(others, MOST_FILTERS - len(filters)):
+                filters.setdefault(_key(problem), parting.told(problem, words))
     problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
@@ -152,7 +154,7 @@ def longest(topic: Topic) -> Problem:
     base = max(topic.judge_cases, key=partial(work, topic))
     most = max(_names(topic), key=lambda name: topic.sizes_main[name])
     problem: Problem = base
-    while _affordable(topic, larger := _with(problem, most, 2 * int(problem[most])), HALF):
+    while _affordable(topic, larger := _with(problem, most, 2 * int(problem[most])), LONGEST):
         problem = larger
     return problem
 
@@ -160,25 +162,25 @@ def longest(topic: Topic) -> Problem:
 def _through_floats(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:
     """Thin cases of many lengths for a kernel that computes integers by way of floats."""
     there, back = (re.search(pattern, kernel.build.ptx) for pattern in THROUGH_FLOATS)
-    if there and back and len(_dimensions(topic)) > 1:
+    if there and back and len(dimensions(topic)) > 1:
         said = "Integers are made of floats here: does one of them count, and is it rounded the wrong way?"
         yield from (Threshold(problem, said, rounds=False) for problem in islice(_thin(topic), TRIES))
 
 
 def _thin(topic: Topic) -> Iterator[Problem]:
     """Cases with two sizes of an output that are more than a tile, one of them about as at the main size; all others
-    are small."""
-    rng, dimensions = random.Random(topic.name), _dimensions(topic)
-    base = min(topic.judge_cases, key=partial(work, topic))
+    are those of the smallest case."""
+    rng, base = random.Random(topic.name), _smallest(topic)
     for _ in range(MOST_CONDITIONS):
-        long, wide = rng.sample(dimensions, 2)
-        few = {name: rng.randint(1, FEW) for name in dimensions}
+        long, wide = rng.sample(dimensions(topic), 2)
         most = 2 * int(topic.sizes_main[long])
-        problem = {**base, **few, long: rng.randint(most // 8, most), wide: rng.randint(*WIDE)}
-        while not _affordable(topic, problem, THIN):
+        problem = {**base, long: rng.randint(most // 8, most), wide: rng.randint(*WIDE)}
+        while problem[long] > problem[wide] and not _affordable(topic, problem, THIN):
             problem[long] //= 2
         shapes = topic.shapes(problem)
-        if any({problem[long], problem[wide]} <= {*shapes[item.name]} for item in topic.signature.outputs):
+        sides = {problem[long], problem[wide]}
+        of_output = any(sides <= {*shapes[item.name]} for item in topic.signature.outputs)
+        if of_output and _affordable(topic, problem, THIN):
             yield problem
 
 
@@ -196,6 +198,10 @@ def _gaps(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Itera
             yield Threshold(at(high), f"There {parting.place} and the others leave a gap.")
 
 
+def _smallest(topic: Topic) -> Problem:
+    return min(topic.judge_cases, key=partial(work, topic))
+
+
 def _with(base: Problem, name: str, value: int) -> Problem:
     return {**base, name: value}
 
@@ -203,9 +209,8 @@ def _with(base: Problem, name: str, value: int) -> Problem:
 def _longer(topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
     """Cases of one long side, beyond the main size or as long as is not too much: what blocks leave in scratch arrays
     is looked at nowhere else at such sizes."""
-    dimensions = _dimensions(topic)
-    thin = [problem for problem in judged if min(problem[name] for name in dimensions) > 1]
-    for name in dimensions if thin else ():
+    thin = [problem for problem in judged if min(problem[name] for name in dimensions(topic)) > 1]
+    for name in dimensions(topic) if thin else ():
         size = int(topic.sizes_main[name]) | REST
         while size > REST and not _affordable(topic, {**thin[-1], name: size}):
             size = size // 2 | REST
@@ -252,7 +257,7 @@ def _with_other_sides(
 ) -> Iterator[tuple[Problem, str]]:
     """Cases in which numbers are equal, or not, as in those of the topic of one pair of small sizes alone, such as a
     filter's sides, with other pairs: one whose first size is smaller, and one whose first size is larger."""
-    few = [name for name in _names(topic) if name not in _dimensions(topic)]
+    few = [name for name in _names(topic) if name not in dimensions(topic)]
     for pair, way in product(combinations(few, 2), (True, False)):
         taken = [problem for problem in judged if parting.way(problem) is way]
         usual = {tuple(problem[name] for name in pair) for problem in taken}
@@ -284,13 +289,14 @@ def _names(topic: Topic) -> list[str]:
     return [item.name for item in topic.signature.sizes]
 
 
-def _dimensions(topic: Topic) -> list[str]:
+def dimensions(topic: Topic) -> list[str]:
+    """The sizes that may be of any number: not a filter's side, nor a stride."""
     return [name for name in _names(topic) if topic.sizes_main[name] >= DIMENSION]
 
 
 def _general(topic: Topic, problem: Problem) -> bool:
     """Whether no two dimensions are alike, and none is a power of two but for 2, 4 and 8."""
-    sizes = [int(problem[name]) for name in _dimensions(topic)]
+    sizes = [int(problem[name]) for name in dimensions(topic)]
     powers = [size for size in sizes if size & (size - 1) == 0]
     return len(set(sizes)) == len(sizes) and {*powers} <= {2, 4, 8}
 
@@ -307,7 +313,7 @@ def _multiples(
     topic: Topic, parting: _Parting, bases: Sequence[Problem], way: bool | None
 ) -> Iterator[Problem]:
     """Cases whose sizes are, some of them, multiples of one number, where a way is taken."""
-    names = _dimensions(topic)
+    names = dimensions(topic)
     some = [
         chosen for count in range(1, min(len(names), TOGETHER) + 1) for chosen in combinations(names, count)
     ]
@@ -367,10 +373,10 @@ class _Launches:
     def of_odd_blocks(self, topic: Topic) -> Iterator[Threshold]:
         """Cases with one element more than whole blocks take, of blocks that are no power of two: where they are, sizes
         around them are among the topic's own. A thread takes one element, or several as a vector."""
-        base = min(topic.judge_cases, key=partial(work, topic))
+        base = _smallest(topic)
         planned = self._plan(topic.sizes_main)
         blocks = {math.prod(launch.block) for launch in planned.launches} if planned else set()
-        for block, name, vector in product(sorted(blocks), _dimensions(topic), VECTORS):
+        for block, name, vector in product(sorted(blocks), dimensions(topic), VECTORS):
             problem = _with(base, name, vector * block + 1)
             if block & (block - 1) and _affordable(topic, problem, THIN):
                 said = f"{vector * block:,} are as many as the threads of a block have, {vector} each."

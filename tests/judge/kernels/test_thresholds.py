@@ -1,5 +1,6 @@
 """Sizes from which on a kernel goes another way than in its topic's cases."""
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from grader.judge.kernels import thresholds
 from grader.judge.kernels.compiled import prepare
 from grader.workbook import topics
 from grader.workbook.reference import Problem
+from grader.workbook.signature import impossible
 
+MATRICES = [name for name, topic in topics.discover().items() if len(thresholds.dimensions(topic)) > 1]
 LIMITS = {"multiprocessor_count": 132}
 HEAD = """// /// launch
 {other}// [[launch]]
@@ -134,6 +137,14 @@ def test_integers_made_of_floats_are_tried_at_many_thin_sizes(tmp_path: Path) ->
     assert len(tried) == thresholds.TRIES
     assert all(64 < min(each.problem.values()) < 131 < max(each.problem.values()) for each in tried)
     assert [case.kind for each in tried for case in each.cases(seed=1)] == ["exact"] * thresholds.TRIES
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_thin_sizes_come_to_an_end_where_not_every_size_is_a_problem(name: str) -> None:
+    """As those of attention, whose heads are 64 or 128 wide."""
+    topic = topics.load(name)
+    thin = islice(thresholds._thin(topic), thresholds.TRIES)
+    assert not any(impossible(problem, topic.signature) for problem in thin)
 
 
 def test_blocks_that_are_no_power_of_two_are_tried_with_one_element_more(tmp_path: Path) -> None:
