@@ -94,9 +94,6 @@ _HOSTS = re.compile(r"cuda(Malloc|Memcpy|Memset|Free|DeviceSynchronize|GetLastEr
 _SEVERAL = "which instance"
 """Said of a name expression that is a template's, or that of several functions."""
 
-_OF_C = r'extern "C"\s+__global__[^;{{}}]*\b{}\s*\('
-"""A kernel with the linkage of C, whose symbol is its name, whatever else is called so."""
-
 
 class CompileFailed(WarpladderError):
     """The compiler refused a file. `log` is its whole text, `diagnostics` the same taken apart."""
@@ -134,13 +131,14 @@ def compile_source(
     try:
         return compiled(name_expressions=kernels)
     except compilation.CompileError as error:
-        own = {_looked_up(item) for item in error.diagnostics if _SEVERAL in item.message}
-        own = {name for name in own if re.search(_OF_C.format(re.escape(name)), plain(source))}
-        if not own:
-            raise CompileFailed(error, source, file) from None
-        others = [name for name in kernels if name not in own]
-        built = compile_source(source, file=file, kernels=others, arch=arch, options=options, cuda=cuda)
-        return replace(built, lowered={**built.lowered, **{name: name for name in own}})
+        several = {_looked_up(item) for item in error.diagnostics if _SEVERAL in item.message}
+        own = [name for name in kernels if name in several and _is_of_c(name, source)]
+        if own:
+            others = [name for name in kernels if name not in own]
+            built = compile_source(source, file=file, kernels=others, arch=arch, options=options, cuda=cuda)
+            if all(f".entry {name}(" in built.ptx for name in own):
+                return replace(built, lowered={**built.lowered, **dict(zip(own, own, strict=True))})
+        raise CompileFailed(error, source, file) from None
     except compilation.NvrtcNotFound as error:
         message, _, remedy = str(error).partition(": ")
         raise WarpladderError(message, remedy=remedy) from None
@@ -410,6 +408,11 @@ def _missing(message: str) -> str | None:
     return nearest(unknown[1], _BUILT_IN).removeprefix(", ") or None
 
 
+def _is_of_c(kernel: str, source: str) -> bool:
+    """Whether a kernel has the linkage of C: its symbol is its name, whatever else is called so."""
+    return bool(re.search(rf'extern "C"\s+__global__[^;{{}}]*\b{re.escape(kernel)}\s*\(', plain(source)))
+
+
 def _explain_lookup(item: Diagnostic, source: str) -> tuple[str, str]:
     kernel = (
         item.excerpt.splitlines()[0].removeprefix("#pragma nv_mangled_name ").strip() if item.excerpt else ""
@@ -419,6 +422,11 @@ def _explain_lookup(item: Diagnostic, source: str) -> tuple[str, str]:
         return (
             f"the launch block names the kernel `{kernel}`, which the file does not have",
             f"its kernels: {kernels}",
+        )
+    if _SEVERAL in item.message and "template" not in source:
+        return (
+            f"several functions are called `{kernel}`",
+            'declare the kernel `extern "C"`, or rename the others',
         )
     if _SEVERAL in item.message:
         return f"`{kernel}` is a template", f'name an instance in the launch block: kernel = "{kernel}<…>"'

@@ -539,5 +539,8 @@ def test_a_kernel_of_c_is_found_beside_a_function_of_its_name() -> None:
     build = compiler.compile_source(both, file=Path("k.cu"), kernels=["k"])
     assert build.lowered == {"k": "k"}
     assert ".entry k(" in build.ptx
+    not_there = f"#if 0\n{both}\n#endif\ntemplate <int> __global__ void k(float*) {{}}"
     with pytest.raises(compiler.CompileFailed, match="`k` is a template"):
+        compiler.compile_source(not_there, file=Path("k.cu"), kernels=["k"])
+    with pytest.raises(compiler.CompileFailed, match="several functions are called `k`"):
         compiler.compile_source(both.replace('extern "C" ', ""), file=Path("k.cu"), kernels=["k"])
