@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,9 @@ _PARAMETER = re.compile(r"\[\w+_param_(\d+)\]")
 _REGISTER = re.compile(r"%(nctaid|ntid|ctaid|tid)\.([xyz])")
 MOST = 200
 """Values through which a comparison is followed; what is made of more, nobody has written."""
+
+KERNELS = 32
+"""Of which the comparisons are kept."""
 
 CONVERSIONS = 4
 """Of a counter in few bits, one behind another, that are followed: to a short, then to a char."""
@@ -183,8 +187,10 @@ def body(ptx: str, symbol: str) -> str:
     return entry["body"] if entry else ""
 
 
-def of(ptx: str, symbol: str) -> list[Comparison]:
-    """All of a kernel's comparisons of integers."""
+@lru_cache(maxsize=KERNELS)
+def of(ptx: str, symbol: str) -> tuple[Comparison, ...]:
+    """All of a kernel's comparisons of integers. The last ones asked for are kept: large sizes, blocks and conditions
+    ask for them one after another."""
     every: dict[str, list[_Made | None]] = {}  # by register, what sets it; None: not followed
     made: dict[str, _Made] = {}
     counted: dict[str, int] = {}
@@ -211,7 +217,7 @@ def of(ptx: str, symbol: str) -> list[Comparison]:
         most = _most(register, every)
         if most is not None:
             counted[register] = most
-    return found
+    return tuple(found)
 
 
 def _most(register: str, every: Mapping[str, Sequence[_Made | None]]) -> int | None:

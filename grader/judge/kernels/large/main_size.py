@@ -49,12 +49,12 @@ from grader.judge.kernels.large.coverage import COVER, OTHERWISE, RANGES, atomic
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
 from grader.judge.kernels.sampling import LONGEST_BLOCK
-from grader.judge.kernels.thresholds import DIMENSION
+from grader.judge.kernels.thresholds import dimensions
 from grader.judge.refused import GridEnds, Lost, NoRoom, Refused
 from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
-from grader.workbook import comparisons, suspects, units
+from grader.workbook import suspects, units
 from grader.workbook.reference import Problem, Sampled
 from grader.workbook.topic import KernelTopic
 
@@ -73,6 +73,7 @@ FURTHEST = 65_535 * 16
 """Beyond it, a kernel need not be launched at all. A grid may end before: it has to be right so far and no further."""
 
 BEYOND_A_SHORT = 70_001
+"""A size that 16 bits do not hold, with a sign or without."""
 
 MULTIPROCESSORS = 16
 """How many times as many as the device has, beyond the main size."""
@@ -158,29 +159,28 @@ def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int) -> Loo
 
 def _beyond_shorts(kernel: Kernel, topic: KernelTopic, pool: DevicePool) -> list[Problem]:
     """Small problems but for one size, which loops that count in 16 bits and fewer do not reach."""
+    if not any(rare_blocks.counts_in_few_bits(kernel, symbol) for symbol in kernel.build.lowered.values()):
+        return []
     least = min(topic.judge_cases, key=topic.reference.min_bytes)
-    longer = ({**least, name: BEYOND_A_SHORT} for name in least if topic.sizes_main[name] >= DIMENSION)
     with pool.emulator() as runner:
         limits = runner.hello().limits
     found: list[Problem] = []
-    for problem in longer:
+    for problem in ({**least, name: BEYOND_A_SHORT} for name in dimensions(topic)):
         with suppress(Refused):
-            planned = kernel.plan(problem, limits)
-            if any(map(partial(_out_of_reach, kernel), planned.launches)):
+            if _endless(kernel, kernel.plan(problem, limits)) is not None:
                 found.append(problem)
     return found
 
 
-def _out_of_reach(kernel: Kernel, launch: Launch) -> str | None:
+def _endless(kernel: Kernel, planned: Planned) -> str | None:
     """Which loop does not end, since it counts in too few bits; None where none is known."""
-    given = rare_blocks.given_to(launch)
-    for comparison in comparisons.of(kernel.build.ptx, launch.symbol):
-        if (sides := comparison.out_of_reach(given)) is not None:
-            most, bound = sides
-            line = f"in line {comparison.line}" if comparison.line else "of the kernel"
-            return (
-                f"A loop {line} counts to {most:,} at the most, and is to end at {bound:,}: count in an int."
-            )
+    for launch in planned.launches:
+        given = rare_blocks.given_to(launch)
+        for comparison in rare_blocks.followed(kernel, launch.symbol):
+            if (sides := comparison.out_of_reach(given)) is not None:
+                most, bound = sides
+                line = f"in line {comparison.line}" if comparison.line else "of the kernel"
+                return f"A loop {line} counts to {most:,} at the most, and is to end at {bound:,}: count in an int."
     return None
 
 
@@ -346,9 +346,9 @@ class Look:
         runner.restart()
         if found is not None:
             raise found
-        endless = filter(None, map(partial(_out_of_reach, self.kernel), self.planned.launches))
-        if "budget exhausted" in stopped and (said := next(endless, None)) is not None:
-            raise Refused("timeout", said)
+        endless = _endless(self.kernel, self.planned) if "budget exhausted" in stopped else None
+        if endless is not None:
+            raise Refused("timeout", endless)
         if stopped & WAITING or (reply.failure is not None and reply.failure.status == NO_MEMORY):
             return True
         refusal = of_records(records, LONGEST_BLOCK)

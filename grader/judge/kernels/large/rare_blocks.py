@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.thresholds import MOST_CONDITIONS
 from grader.workbook import comparisons
-from grader.workbook.comparisons import Given
+from grader.workbook.comparisons import Comparison, Given
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -35,13 +35,22 @@ def given_to(launch: Launch) -> Given:
     return Given(arguments, launch.grid, launch.block)
 
 
+def followed(kernel: Kernel, symbol: str) -> Sequence[Comparison]:
+    """The comparisons of a kernel, as many as are followed of a stranger's code."""
+    return comparisons.of(kernel.build.ptx, symbol)[:MOST_CONDITIONS]
+
+
+def counts_in_few_bits(kernel: Kernel, symbol: str) -> bool:
+    """Whether some loop of a kernel counts in 16 bits or fewer."""
+    return any(comparison.counted for comparison in followed(kernel, symbol))
+
+
 def found(kernel: Kernel, launch: Launch, rng: random.Random) -> list[int]:
     """A block, drawn, for each way that is taken by fewer than half of the blocks, as far as conditions follow from
     sizes, the launch, and a thread's place in it."""
     total = product(launch.grid)
     blocks = np.array(sorted(rng.sample(range(total), min(total, MOST_BLOCKS))), np.int64)
     last = product(launch.block) - 1
-    followed = list(islice(comparisons.of(kernel.build.ptx, launch.symbol), MOST_CONDITIONS))
     ways: dict[bytes, Array] = {}
     for thread in {0, last, *(rng.randrange(last + 1) for _ in range(THREADS - 2))}:
         given = replace(
@@ -49,7 +58,7 @@ def found(kernel: Kernel, launch: Launch, rng: random.Random) -> list[int]:
             blocks=np.unravel_index(blocks, launch.grid, order="F"),
             threads=np.unravel_index([thread], launch.block, order="F"),
         )
-        for comparison in followed:
+        for comparison in followed(kernel, launch.symbol):
             sides = comparison.sides(given)
             if sides is None:
                 continue
