@@ -77,6 +77,8 @@ class Kernels(Kind[KernelFile]):
                     submission.try_cases(current, cases, tried)
                     if whole:
                         submission.try_beyond(current, cases, tried[-1].seed)
+                    else:  # so that what is printed as a case's command shows it again
+                        submission.try_on_one(current, cases, tried)
             except BaseException:
                 left.set()
                 raise

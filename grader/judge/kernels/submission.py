@@ -171,20 +171,20 @@ def try_beyond(current: KernelSubmission, runner: CaseRunner, seed: int) -> None
             _run(current, runner, beyond.cases(seed))
         except Refused as refused:
             raise refused.saying(f"{refused.reason} {beyond.said}") from None
-    _try_on_one(current, runner, seed)
+    try_on_one(current, runner, [make(thresholds.longest(runner.topic), "real", seed, secret=True)])
 
 
-def _try_on_one(current: KernelSubmission, runner: CaseRunner, seed: int) -> None:
-    """Run a case whose blocks have as much to do each as at far larger sizes, where the grid is made for the device:
-    there it is made for a single multiprocessor."""
-    case = make(thresholds.longest(runner.topic), "real", seed, secret=True)
-    outcome = runner.on_one(current.compiled, case)
-    if outcome is None:
-        return
-    current.tried(runner, case, outcome)
-    if outcome.refusal is not None:
-        said = "With the grid for a device of one multiprocessor, whose blocks have most to do"
-        raise outcome.refusal.saying(f"{said}: {outcome.refusal.reason}")
+def try_on_one(current: KernelSubmission, runner: CaseRunner, cases: Iterable[Case]) -> None:
+    """Run real cases where the grid is made for the device, as for a single multiprocessor: there blocks have as much
+    to do each as at far larger sizes."""
+    for case in (case for case in cases if case.kind == "real"):
+        outcome = runner.on_one(current.compiled, case)
+        if outcome is None:
+            continue
+        current.tried(runner, case, outcome)
+        if outcome.refusal is not None:
+            said = "With the grid for a device of one multiprocessor, whose blocks have most to do"
+            raise outcome.refusal.saying(f"{said}: {outcome.refusal.reason}")
 
 
 def _explained(
