@@ -158,8 +158,9 @@ class CaseData:
         first = found.first_unwritten
         if first is not None and len(first) == 2 and first[1] == block > 0:
             return (LONG_ROWS,)
-        known = found.unwritten or found.added_to or found.unset or found.flushed
-        known = known or self._rounded(name, found)
+        known = (
+            found.unwritten or found.added_to or found.unset or found.flushed or self._rounded(name, found)
+        )
         if found.right or known or actual.size > explaining.MOST:
             return ()
         expected, limit = self.expected[name], self.allowed.get(name)

@@ -117,8 +117,8 @@ def fitting(
 
 
 def _wrapped(wrong: Wrong) -> str:
-    """Whether a few whole numbers are off by what a narrow counter does not hold. What leaves
-    elements out counts less of many."""
+    """Whether a few whole numbers are off by what a narrow counter does not hold. What leaves elements out counts less
+    of many."""
     if len(wrong.places) > wrong.actual.size // FEW_OF:
         return ""
     off = np.zeros(wrong.actual.size)

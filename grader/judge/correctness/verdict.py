@@ -77,8 +77,8 @@ SPECIAL_VALUES = (
     "by zero where they have no part in the sum."
 )
 RANGE = (
-    "Among the inputs of this case are numbers as large and as small as their type holds, and no NaN and no infinity "
-    "has a part in what is wrong: look for what holds less, such as integers, fixed point and halves, for running "
+    "Among the inputs of this case are very large and very small numbers, and no NaN and no infinity has a part in "
+    "what is wrong: look for what holds less, such as integers, fixed point and halves, for running "
     "sums, which keep what a large number has rounded away, for exponents with a bound, and for a large finite number "
     "in the place of −∞."
 )
