@@ -175,13 +175,14 @@ def _drill(
     from grader.cli.frontend import Terminal
     from grader.interview import card as cards
     from grader.interview import session as sessions
-    from grader.interview.drills.drill import Drill
+    from grader.interview.drills.drill import Drill, find
     from grader.interview.drills.drilling import Drilling, begin, choose
     from grader.interview.drills.formats import FORMATS
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.practice.catalogue import Catalogue
     from grader.interview.practice.fresh import fresh_seed, items_of_drills
     from grader.interview.reading import known_level
+    from grader.interview.sitting import Sitting
     from grader.report import interviews
     from grader.workbook.topics import discover
 
@@ -205,6 +206,8 @@ def _drill(
     else:
         path, kept = resume, sessions.resumed(resume, what.name)
     terminal = Terminal(console_for(stderr=json == "-"), discover())
-    asking = Drilling(what, drills, kept, path, terminal, WorkbookJudge(device, arch))
-    catalogue = Catalogue(drills={format_name: asking.drills})
-    sit(asking, terminal, lambda: cards.of_drills(asking.drills, kept), catalogue, card, json, long)
+    judge = WorkbookJudge(device, arch)
+    sitting = Sitting(lambda interviewer: Drilling(what, drills, interviewer).run(), kept, path, judge)
+    asked = [find(drills, name, format_name) for name in kept.questions]
+    catalogue = Catalogue(drills={format_name: asked})
+    sit(sitting, terminal, lambda: cards.of_drills(asked, kept), catalogue, card, json, long)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import select
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,29 +16,30 @@ from rich.text import Text
 
 from grader.cli.options import lines_of
 from grader.interview import credit
-from grader.interview.interviewer import BACK, CLARIFY, SKIP
-from grader.interview.room import Action, Asked
-from grader.interview.session import Code, Figure, Session
+from grader.interview.interviewer import WORDS
+from grader.interview.prompts import Prompt
+from grader.interview.session import Do, Figure, Session
 from grader.judge.runners.pool import Progress
 from grader.report import interviews, progress
 from grader.results import Grade
 from grader.workbook.topic import Topic
 
-ACTIONS: dict[str, Action] = {
+_SKIP = WORDS["skip"]
+ACTIONS: dict[str, Do] = {
     **dict.fromkeys(("", "g", "grade"), "grade"),
     **dict.fromkeys(("h", "hint"), "hint"),
-    **dict.fromkeys(("s", *SKIP), "skip"),
+    **dict.fromkeys(("s", *_SKIP), "skip"),
 }
-WORDS = (CLARIFY, "？", *SKIP, *BACK)
+ALONE = ("？", *itertools.chain(*WORDS.values()))
 """What is an answer by itself."""
 LEAVE_PAGE = "(q goes on)"
 PASTED_S = 0.05
 """What is pasted arrives faster than this, and nobody types so fast."""
-RATINGS: dict[str, float | None] = {
-    **dict.fromkeys(("y", "yes"), 1.0),
-    **dict.fromkeys(("p", "partly"), 0.5),
-    **dict.fromkeys(("n", "no"), 0.0),
-    **dict.fromkeys(("", *SKIP), None),
+RATINGS: dict[str, Do] = {
+    **dict.fromkeys(("y", "yes"), "yes"),
+    **dict.fromkeys(("p", "partly"), "partly"),
+    **dict.fromkeys(("n", "no"), "no"),
+    **dict.fromkeys(("", *_SKIP), "pass"),
 }
 
 
@@ -68,16 +70,16 @@ class Terminal:
                 self.console.print(shown, "\n", LEAVE_PAGE)
         self.console.print(shown)
 
-    def talk(self, asked: Asked) -> str:
+    def talk(self, asked: Prompt) -> str:
         """Lines up to an empty one, after those that were typed before; or a single `?`, `skip` or `back`."""
         self._ask(asked)
         self._print(f"Your answer, ended by an empty line; or {_words(asked)}:")
-        self._lines = lines = asked.begun.splitlines()
+        self._lines = lines = asked.typed.splitlines()
         for line in lines:
             self._print(f"> {line}")
         before = len(lines)
         while (line := (self.input() if lines else self._answer()).strip()) or (lines and _more_is_typed()):
-            if len(lines) == before and line.lower() in WORDS:
+            if len(lines) == before and line.lower() in ALONE:
                 self._lines = []
                 return line
             lines.append(line)
@@ -88,32 +90,30 @@ class Terminal:
         """See Frontend."""
         return "\n".join(self._lines)
 
-    def line(self, asked: Asked) -> str:
+    def line(self, asked: Prompt) -> str:
         """A line; the question is not repeated after one that could not be read."""
         self._ask(asked)
+        if asked.complaint:
+            self._print(asked.complaint, "red")
         self._print(f"{asked.wanted}; or {_words(asked)}:")
-        if not asked.begun:
+        if asked.complaint or not asked.typed:
             return self._answer()
-        self._print(f"Enter keeps what you typed: {asked.begun}")
-        return self.input().strip() or asked.begun
+        self._print(f"Enter keeps what you typed: {asked.typed}")
+        return self.input().strip() or asked.typed
 
     def checked(self, title: str, points: Sequence[credit.Point]) -> None:
         """See Frontend."""
         self.console.print(interviews.checked(title, points))
 
-    def unreadable(self, complaint: str) -> None:
-        """See Frontend."""
-        self._print(complaint, "red")
-
     def figured(self, figure: Figure) -> None:
         """See Frontend."""
         self.console.print(interviews.figure(figure))
 
-    def code(self, asked: Asked, file: Path, draft: Code) -> Action:
+    def code(self, asked: Prompt) -> Do:
         """A key, once the candidate has left the editor."""
-        if not draft.attempts and not draft.hint:
-            self._ask(asked)
-        self.console.print(interviews.code_prompt(str(file), draft, asked.left_s))
+        assert asked.draft is not None
+        self._ask(asked)
+        self.console.print(interviews.code_prompt(str(asked.file), asked.draft, asked.left_s))
         while (action := ACTIONS.get(self.input().strip().lower())) is None:
             self._print("Enter has the file graded, h is a hint, s goes on without.", "red")
         return action
@@ -122,7 +122,7 @@ class Terminal:
         """See Frontend."""
         return progress.of_stages(file.name)
 
-    def graded(self, result: Grade, rung: str) -> None:
+    def judged(self, result: Grade, rung: str) -> None:
         """See Frontend."""
         source = lines_of(Path(result.file))
         self.console.print(interviews.graded(result, rung, self.topics[result.topic], source), crop=False)
@@ -132,7 +132,7 @@ class Terminal:
         shown = interviews.mended(result, said, lines_of(Path(result.file)))
         self.console.print(shown, crop=False)
 
-    def rate(self, answer: str, said: str) -> float | None:
+    def rate(self, answer: str, said: str) -> Do:
         """What was said, the model answer, and a key; Enter passes."""
         self.say(said, "You said")
         self.say(answer, "A senior engineer would say")
@@ -141,11 +141,7 @@ class Terminal:
             self._print("y, p or n: you rate your own answer, for yourself; it is not in the score.", "red")
         return RATINGS[typed]
 
-    def time_is_up(self) -> None:
-        """See Frontend."""
-        self.console.print(interviews.said("**Time is up.**", ""))
-
-    def _ask(self, asked: Asked) -> None:
+    def _ask(self, asked: Prompt) -> None:
         """Show a question, once."""
         if asked.step != self._shown:
             self.console.print(interviews.question(asked))
@@ -177,9 +173,10 @@ class Terminal:
         self.console.print(Text(text, style))
 
 
-def _words(asked: Asked) -> str:
+def _words(asked: Prompt) -> str:
     """What may be typed in the place of an answer: `back` where there is a way back."""
-    return ", ".join([CLARIFY, SKIP[0], *(BACK[:1] if asked.back else ())])
+    known = [words[0] for do, words in WORDS.items() if do != "back" or asked.back]
+    return ", ".join(known)
 
 
 def _more_is_typed() -> bool:

@@ -199,14 +199,16 @@ def progress(
 def _recall(kept: Session, path: Path, found: Catalogue, topics: dict[str, Topic], store: Store) -> None:
     """Ask what is left of a day, and write what was checked, whether it was finished or broken off."""
     from grader.cli.frontend import Terminal
-    from grader.interview.interviewer import BrokenOff
-    from grader.interview.practice import recall, recording
+    from grader.interview.driving import BrokenOff, drive
+    from grader.interview.practice import recording
+    from grader.interview.practice.recall import Recall
+    from grader.interview.sitting import Sitting
 
     terminal = Terminal(console_for(), topics)
     if kept.answers:
         terminal.say(f"Going on: {len(kept.answers)} of {len(kept.questions)} answered.")
     try:
-        recall.Recall(found.askable, kept, path, terminal).run()
+        drive(Sitting(lambda interviewer: Recall(found.askable, interviewer).run(), kept, path), terminal)
     except BrokenOff:
         terminal.left("ladder today")
     recording.remember_day(kept, found.items, store)

@@ -62,6 +62,7 @@ def interview(
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.practice.catalogue import Catalogue
     from grader.interview.rounds import read_interview
+    from grader.interview.sitting import Sitting
     from grader.workbook.topics import load
 
     loaded = load(topic)
@@ -81,9 +82,9 @@ def interview(
         if kept.topic != topic:
             raise WarpladderError(f"this is not an interview on {topic}", file=resume)
     terminal = Terminal(console_for(stderr=json == "-"), {topic: loaded})
-    asking = Conversation(loaded, kept, path, terminal, WorkbookJudge(device, arch))
+    judge = WorkbookJudge(device, arch)
     sit(
-        asking,
+        Sitting(lambda interviewer: Conversation(loaded, interviewer).run(), kept, path, judge),
         terminal,
         lambda: cards.of_interview(entry, loaded, kept),
         Catalogue(interviews=[entry]),
@@ -146,6 +147,7 @@ def quiz(
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.practice.catalogue import Catalogue
     from grader.interview.practice.fresh import fresh_seed, items_of_quiz
+    from grader.interview.sitting import Sitting
     from grader.report import interviews
     from grader.workbook.topics import discover
 
@@ -180,8 +182,9 @@ def quiz(
         path, kept = sessions.free_file("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
     topics = discover()
     terminal = Terminal(console_for(stderr=json == "-"), topics)
-    asking = quiz.Quiz(found, topics, kept, path, terminal, WorkbookJudge(device, arch))
-    sit(asking, terminal, lambda: cards.of_quiz(found, kept), Catalogue(found.values()), card, json, long)
+    judge = WorkbookJudge(device, arch)
+    sitting = Sitting(lambda interviewer: quiz.Quiz(found, topics, interviewer).run(), kept, path, judge)
+    sit(sitting, terminal, lambda: cards.of_quiz(found, kept), Catalogue(found.values()), card, json, long)
 
 
 @app.command()
@@ -225,5 +228,6 @@ def room(
             if not no_open:
                 webbrowser.open(stack.enter_context(door(address, Path())))
 
-        serve(Room(library.discover(discover()), Path(), WorkbookJudge(device, arch)), port, opened)
+        has, judge = library.discover(discover()), WorkbookJudge(device, arch)
+        serve(lambda aside: Room(has, Path(), judge, aside), port, opened)
     shown.print("The room is closed; what was begun is kept.")

@@ -22,10 +22,8 @@ from grader.cli.sessions import check_history, remember, whole_by
 
 if TYPE_CHECKING:
     from grader.cli.frontend import Terminal
-    from grader.interview.card import Card
     from grader.interview.interviewer import Judge
     from grader.interview.loops.loop import Loop, Stage
-    from grader.interview.session import Session
 
 
 @app.command()
@@ -97,26 +95,31 @@ def loop(
 
 def _run(day: Loop, terminal: Terminal, judge: Judge) -> bool:
     """Ask what is left; whether that was everything."""
-    from grader.interview.interviewer import BrokenOff
+    from grader.interview.driving import BrokenOff, drive
     from grader.report import interviews
-    from grader.report.history import loop as views
-
-    def ready(stage: Stage) -> None:
-        terminal.console.print(views.ready(stage))
-        while terminal.input().strip():
-            terminal.console.print(views.waiting(stage))
-        if stage.kept is not None:
-            terminal.welcome(stage.kept, stage.file)
-
-    def done(stage: Stage, kept: Session, card: Card) -> None:
-        terminal.console.print(interviews.card(card, whole_by(kept, stage.file)), crop=False)
-        remember(kept, card, day.library.catalogue, terminal.console)
 
     try:
-        day.run(terminal, judge, ready, done)
+        for stage in day.stages():
+            if not stage.over:
+                _wait(stage, terminal)
+                kept = drive(day.sitting(stage, judge), terminal)
+                card = day.library.card(kept)
+                terminal.console.print(interviews.card(card, whole_by(kept, stage.file)), crop=False)
+                remember(kept, card, day.library.catalogue, terminal.console)
     except (BrokenOff, KeyboardInterrupt, EOFError):
         terminal.left(f"ladder loop --resume {shlex.quote(str(day.folder))}")
         for kept, card in day.broken_off():
             remember(kept, card, day.library.catalogue, terminal.console)
         return False
     return True
+
+
+def _wait(stage: Stage, terminal: Terminal) -> None:
+    """A break before a part, until Enter."""
+    from grader.report.history import loop as views
+
+    terminal.console.print(views.ready(stage))
+    while terminal.input().strip():
+        terminal.console.print(views.waiting(stage))
+    if stage.kept is not None:
+        terminal.welcome(stage.kept, stage.file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, Protocol
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from grader.interview.bank import Question
     from grader.interview.card import Card
     from grader.interview.drills.drill import Drill
-    from grader.interview.interviewer import Interviewer
     from grader.interview.practice.catalogue import Catalogue
     from grader.interview.session import Session
+    from grader.interview.sitting import Sitting
 
 PAGE = ".html"
 
@@ -60,18 +60,8 @@ LongOption = Annotated[
 ]
 
 
-class Asking(Protocol):
-    """A session between the workbook and a candidate."""
-
-    interviewer: Interviewer
-    kept: Session
-
-    def run(self) -> Session:
-        """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
-
-
 def sit(
-    asking: Asking,
+    sitting: Sitting,
     terminal: Terminal,
     score: Callable[[], Card],
     catalogue: Catalogue,
@@ -80,19 +70,20 @@ def sit(
     long: bool,
 ) -> NoReturn:
     """A session from the first question to the card, finished or broken off; its outcomes are remembered."""
-    from grader.interview.interviewer import BrokenOff
+    from grader.interview.driving import BrokenOff, drive
 
     check_history()
-    if not asking.kept.over:
-        terminal.welcome(asking.kept, asking.interviewer.path)
+    kept, path = sitting.kept, sitting.path
+    if not kept.over:
+        terminal.welcome(kept, path)
     try:
-        asking.run()
-    except BrokenOff as left:
-        terminal.left(resumed_by(asking.kept, left.path))
+        drive(sitting, terminal)
+    except BrokenOff:
+        terminal.left(resumed_by(kept, path))
     scored = score()
-    show_card(terminal, scored, page, json, "" if long else whole_by(asking.kept, asking.interviewer.path))
-    remember(asking.kept, scored, catalogue, terminal.console)
-    raise typer.Exit(PASSED if asking.kept.over else NOT_PASSED)
+    show_card(terminal, scored, page, json, "" if long else whole_by(kept, path))
+    remember(kept, scored, catalogue, terminal.console)
+    raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 
 def show_list(

@@ -1,8 +1,4 @@
-"""A coding interview: the versions of a ladder, each written, graded, and talked about, until time is up.
-
-Which question comes next follows from the answers that are kept, so that an interview that was broken off goes
-on where it stood.
-"""
+"""A coding interview: the versions of a ladder, each written, graded, and talked about, until time is up."""
 
 from __future__ import annotations
 
@@ -13,19 +9,19 @@ from typing import Literal
 
 from grader.errors import WarpladderError
 from grader.interview import session
-from grader.interview.interviewer import Interviewer, Judge, write_unwritten
+from grader.interview.interviewer import Interviewer
 from grader.interview.points import Point
-from grader.interview.room import Back, Frontend
+from grader.interview.prompts import Flow, Work
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
-from grader.interview.session import Clock, Code, Figure, Session, Talk
+from grader.interview.session import Code, Counted, Figure, Session
 from grader.interview.talks import Talks
+from grader.interview.writing import version
 from grader.judge.values import named
 from grader.workbook import units
 from grader.workbook.expressions import ExpressionError, Number
 from grader.workbook.topic import Topic
 
 LIMITS = "What limits this version? Argue from the hardware, with numbers where you have them."
-WRITE = "Now write that version."
 NEXT = "What would you do next, and why should it help?"
 
 Part = Literal["before", "after", "code", "now", "limits", "next"]
@@ -149,112 +145,76 @@ def _ahead(asked: int, reached: int) -> str:
 class Conversation:
     """One interview between the workbook and a candidate."""
 
-    def __init__(
-        self,
-        topic: Topic,
-        kept: Session,
-        path: Path,
-        frontend: Frontend,
-        judge: Judge | None = None,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, topic: Topic, interviewer: Interviewer) -> None:
         self.topic = topic
         self.interview = read_interview(topic)
-        self.interviewer = Interviewer(kept, path, frontend, judge, clock)
-        self.talks = Talks(self.interviewer)
-        self.kept = kept
+        self.interviewer, self.kept = interviewer, interviewer.kept
+        self.talks = Talks(interviewer)
         self._counted: dict[str, Mapping[str, Number]] = {}
-        self._said: set[int] = set()  # rounds whose task was read aloud, with the ratio before it
 
-    def run(self) -> Session:
-        """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
-        return self.interviewer.sit(self._every, self._close)
-
-    def _every(self) -> None:
-        write_unwritten(self.topic, Path(self.kept.kernel_file))
-        while (step := self._following()) is not None:
-            try:
-                self._ask(step)
-            except Back:
-                self.interviewer.back()
-
-    def _following(self) -> Step | None:
-        """The first question that is not answered; None: there is none, or no time for it."""
-        if self.interviewer.clock.up:
-            return None
-        skipped = {*overtaken(self.interview, self.topic, self.kept), *known(self.interview, self.kept)}
+    def run(self) -> Flow[None]:
+        """Ask until everything is asked, or time is up; then show what would have told too much before."""
         for step in all_steps(self.interview):
-            if step.id not in skipped and not self._answered(step):
-                return step
-        return None
-
-    def _answered(self, step: Step) -> bool:
-        """Whether nothing is left to ask of a step."""
-        points, talk = self._points(step), self.kept.answer(step.id)
-        if points and isinstance(talk, Talk):
-            looked_back = step.kind != "next" or talk.looked_back
-            return looked_back and self.talks.conversed(step.id, points)
-        return self.kept.answer(step.id) is not None
-
-    def _points(self, step: Step) -> tuple[Point, ...]:
-        """What is to be said at a step; () where it asks for something else."""
-        if step.kind == "opening":
-            return self.interview.points
-        if step.kind in ("limits", "next"):
-            item = self.interview.rounds[step.number]
-            return item.limits if step.kind == "limits" else item.next
-        return ()
-
-    def _close(self) -> None:
-        """Show what would have told too much before: how the opening was answered."""
+            if self.interviewer.clock.up:
+                break
+            silent = overtaken(self.interview, self.topic, self.kept)
+            if step.id not in silent and step.id not in known(self.interview, self.kept):
+                yield from self._ask(step)
+        self.interviewer.time_is_up()
         if self.kept.answer("opening") is not None:
-            self.talks.checked("How you began", "opening")
-            self.talks.rate("opening", self.interview.answer)
-        self._settle_rest()
+            yield from self.talks.checked("How you began", "opening")
+            yield from self.talks.rate("opening", self.interview.answer)
+        for number, item in enumerate(self.interview.rounds):  # those that there was no time for as well
+            yield from self._settle(number, item)
 
-    def _ask(self, step: Step) -> None:
+    def _ask(self, step: Step) -> Flow[None]:
         if step.kind not in ("code", "limits"):  # which the explanation of a ratio would answer
-            self._settle_written()
+            yield from self._settle_written()
         if step.kind == "opening":
             text = f"{self.interview.question}\n\nSay it in a few sentences; the code comes after."
-            self._converse(step, "To begin with", text)
+            yield from self._converse(step, "To begin with", text, self.interview.points)
         elif step.kind == "follow_up":
             heading = f"A further question, {step.number + 1} of {len(self.interview.follow_ups)}"
-            self.interviewer.follow_up(step.id, heading, self.interview.follow_ups[step.number])
+            yield from self.interviewer.follow_up(step.id, heading, self.interview.follow_ups[step.number])
         else:
-            self._ask_of_round(step, self.interview.rounds[step.number])
+            yield from self._ask_of_round(step, self.interview.rounds[step.number])
 
-    def _ask_of_round(self, step: Step, item: Round) -> None:
+    def _ask_of_round(self, step: Step, item: Round) -> Flow[None]:
         heading = f"Version {step.number + 1} of {len(self.interview.rounds)}"
         if step.kind == "code":
-            self._code(step, heading, item)
+            yield from self._code(step, heading, item)
         elif step.kind == "limits":
-            self._converse(step, f"{heading}: what limits it", LIMITS)
+            yield from self._converse(step, f"{heading}: what limits it", LIMITS, item.limits)
         elif step.kind == "next":
-            self._converse(step, f"{heading}: what next", NEXT)
-            self.talks.checked(f"{heading}, looked back at", f"{item.rung}.limits", step.id)
-            self.talks.rate(step.id, item.answer, f"{item.rung}.limits")
+            yield from self._converse(step, f"{heading}: what next", NEXT, item.next)
+            yield from self.talks.checked(f"{heading}, looked back at", f"{item.rung}.limits", step.id)
+            yield from self.talks.rate(step.id, item.answer, f"{item.rung}.limits")
         elif item.ratio is not None:
-            self._ratio(step, heading, item, item.ratio)
+            yield from self._ratio(step, heading, item, item.ratio)
 
-    def _converse(self, step: Step, heading: str, text: str) -> None:
-        self.talks.converse(step.id, heading, text, self._points(step), self.interview.name)
+    def _converse(self, step: Step, heading: str, text: str, points: tuple[Point, ...]) -> Flow[None]:
+        return self.talks.converse(step.id, heading, text, points, self.interview.name)
 
-    def _code(self, step: Step, heading: str, item: Round) -> None:
+    def _code(self, step: Step, heading: str, item: Round) -> Flow[None]:
         """A version; what was predicted of it is compared with its counters once its limits are named."""
-        file = Path(self.kept.kernel_file)
-        shown = WRITE if step.number in self._said else item.ask
-        self.interviewer.code(
-            step.id, f"{heading}: write it", item.ask, self.topic, item.rung, item.hint, file, shown
+        yield from version(
+            self.interviewer,
+            step.id,
+            f"{heading}: write it",
+            item.ask,
+            self.topic,
+            item.rung,
+            item.hint,
+            Path(self.kept.kernel_file),
         )
         silent = overtaken(self.interview, self.topic, self.kept)
         last = max(
             (n for n, other in enumerate(self.interview.rounds) if f"{other.rung}.code" in silent), default=0
         )
         if last > step.number and not self.interviewer.clock.up:
-            self.interviewer.frontend.say(_ahead(step.number + 1, last + 1))
+            self.interviewer.say(_ahead(step.number + 1, last + 1))
 
-    def _ratio(self, step: Step, heading: str, item: Round, ratio: Ratio) -> None:
+    def _ratio(self, step: Step, heading: str, item: Round, ratio: Ratio) -> Flow[None]:
         """The ratio of the version that is there, checked at once, or of the one to be written, checked then."""
         sizes = self._sizes()
         question = f"{ratio.text}\n\n(It is counted at {sizes}.)"
@@ -262,43 +222,39 @@ class Conversation:
             text = f"And of the version that you are about to write? {question}"
             if f"{item.rung}.before" in known(self.interview, self.kept):
                 text = f"{item.ask}\n\nBefore you write it, of **the version that you are about to write**: {question}"
-                self._said.add(step.number)
-            self.interviewer.figure(
+            yield from self.interviewer.figure(
                 step.id, f"{heading}: predict", text, ratio.unit, None, ratio.tolerance, ratio.explain
             )
             return
-        answer, own = self._value(ratio, max(step.number - 1, 0), latest=True)
+        answer, own = yield from self._value(ratio, max(step.number - 1, 0), latest=True)
         if step.kind == "before":
             which = "the version that you have" if own == "own" else "the version that we talked about"
             text = f"{item.ask}\n\nBefore you write it, of **{which}**: {question}"
             explain = ""
-            self._said.add(step.number)
         else:
             which = "the version that you have just written" if own == "own" else "the naive version"
             text, explain = f"Of {which}: {question}", ratio.explain
         name = f"{heading}: {'before' if step.kind == 'before' else 'in numbers'}"
-        self.interviewer.figure(step.id, name, text, ratio.unit, answer, ratio.tolerance, explain, own)
+        yield from self.interviewer.figure(
+            step.id, name, text, ratio.unit, answer, ratio.tolerance, explain, own
+        )
 
-    def _settle_written(self) -> None:
+    def _settle_written(self) -> Flow[None]:
         """Predictions of versions that were written, compared with their counters."""
         for number, item in enumerate(self.interview.rounds):
             if self.kept.answer(f"{item.rung}.code") is not None:
-                self._settle(number, item)
+                yield from self._settle(number, item)
 
-    def _settle_rest(self) -> None:
-        """All predictions; of a version for which there was no time, compared with the workbook's own."""
-        for number, item in enumerate(self.interview.rounds):
-            self._settle(number, item)
-
-    def _settle(self, number: int, item: Round) -> None:
+    def _settle(self, number: int, item: Round) -> Flow[None]:
+        """A prediction, compared; of a version for which there was no time, with the workbook's own."""
         figure = self.kept.answer(f"{item.rung}.after")
         if item.ratio is not None and isinstance(figure, Figure) and figure.answer is None:
-            answer, own = self._value(item.ratio, number)
-            self.interviewer.settle(figure.step, answer, item.ratio.tolerance, own)
+            answer, own = yield from self._value(item.ratio, number)
+            yield from self.interviewer.settle(figure.step, answer, item.ratio.tolerance, own)
 
     def _value(
         self, ratio: Ratio, number: int, latest: bool = False
-    ) -> tuple[float, Literal["own", "workbook"]]:
+    ) -> Flow[tuple[float, Literal["own", "workbook"]]]:
         """A ratio of the candidate's version of a round, or of the latest; where there is none, the workbook's."""
         rung = self.interview.rounds[number].rung
         own = self._own(None if latest else number)
@@ -308,12 +264,18 @@ class Conversation:
             except ExpressionError:
                 pass  # such as wavefronts a request, of a version without shared memory
         if rung not in self._counted:
-            with self.interviewer.clock.paused():
-                self._counted[rung] = self.interviewer.judge.values(self.topic, self.topic.rung(rung).path)
+            work = Work(rung, None, lambda _: Counted(rung, self._workbook(rung)))
+            event = yield from self.interviewer.done(work)
+            assert isinstance(event, Counted)
+            self._counted[rung] = event.values
         try:
             return float(ratio.value.evaluate(self._counted[rung])), "workbook"
         except ExpressionError as error:
             raise WarpladderError(str(error), file=self.interview.file, line=ratio.line) from None
+
+    def _workbook(self, rung: str) -> dict[str, Number]:
+        """What is counted of a rung of the workbook."""
+        return dict(self.interviewer.judge.values(self.topic, self.topic.rung(rung).path))
 
     def _own(self, number: int | None) -> Mapping[str, Number] | None:
         """What was counted of the candidate's latest right version; None: there is none.

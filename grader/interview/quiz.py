@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from grader.errors import WarpladderError
 from grader.interview import session
 from grader.interview.bank import GENERAL, ROLES, FollowUp, KernelQuestion, Question, find, known_role
-from grader.interview.interviewer import Interviewer, Judge, write_unwritten
-from grader.interview.room import Back, Frontend
-from grader.interview.session import Clock, Session, Talk
+from grader.interview.interviewer import Interviewer
+from grader.interview.prompts import Flow
+from grader.interview.session import Code, Session
 from grader.interview.talks import Talks
+from grader.interview.writing import version
 from grader.workbook.topic import Topic
 
 HINT = "`ladder climb` shows what each version of the ladder buys, and the kernels say how."
@@ -54,66 +54,46 @@ class Quiz:
     """A quiz between the workbook and a candidate."""
 
     def __init__(
-        self,
-        bank: Mapping[str, Question],
-        topics: Mapping[str, Topic],
-        kept: Session,
-        path: Path,
-        frontend: Frontend,
-        judge: Judge | None = None,
-        clock: Clock | None = None,
+        self, bank: Mapping[str, Question], topics: Mapping[str, Topic], interviewer: Interviewer
     ) -> None:
-        missing = [name for name in kept.questions if name not in bank]
+        """Raises WarpladderError where a question is no longer there."""
+        self.interviewer, self.kept = interviewer, interviewer.kept
+        missing = [name for name in self.kept.questions if name not in bank]
         if missing:
-            raise WarpladderError(f"the bank has no {', '.join(missing)} any more", file=path)
-        self.questions = [bank[name] for name in kept.questions]
+            raise WarpladderError(f"the bank has no {', '.join(missing)} any more", file=interviewer.path)
+        self.questions = [bank[name] for name in self.kept.questions]
         self.topics = topics
-        self.interviewer = Interviewer(kept, path, frontend, judge, clock)
-        self.talks = Talks(self.interviewer)
-        self.kept = kept
+        self.talks = Talks(interviewer)
 
-    def run(self) -> Session:
-        """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
-        return self.interviewer.sit(self._every)
-
-    def _every(self) -> None:
+    def run(self) -> Flow[None]:
+        """Ask until everything is asked, or time is up."""
         for number, question in enumerate(self.questions):
-            self._whole(question, f"Question {number + 1} of {len(self.questions)}: {question.title}")
+            if not self.interviewer.clock.up:
+                yield from self._question(
+                    question, f"Question {number + 1} of {len(self.questions)}: {question.title}"
+                )
+        self.interviewer.time_is_up()
 
-    def _whole(self, question: Question, heading: str) -> None:
-        """A question, begun again where the candidate goes back."""
-        while True:
-            try:
-                return self._question(question, heading)
-            except Back:
-                self.interviewer.back()
-
-    def _question(self, question: Question, heading: str) -> None:
-        """What is left to ask of a question."""
-        follow_up = f"{question.name}.follow_up"
-        if not self.interviewer.clock.up and self.kept.answer(follow_up) is None:
-            self.talks.converse(question.name, heading, question.question, question.points, question.name)
-            for kernel in question.kernels if self.kept.kernels else ():
-                if self.interviewer.open(f"{question.name}.{kernel.topic}.{kernel.rung}"):
-                    self._kernel(question, kernel, heading)
-            self._look_back(question)
-        if self.interviewer.open(follow_up):
+    def _question(self, question: Question, heading: str) -> Flow[None]:
+        yield from self.talks.converse(
+            question.name, heading, question.question, question.points, question.name
+        )
+        for kernel in question.kernels if self.kept.kernels else ():
+            if not self.interviewer.clock.up:
+                yield from self._kernel(question, kernel, heading)
+        yield from self.talks.checked(question.title, question.name)
+        yield from self.talks.rate(question.name, model_answer(question))
+        if not self.interviewer.clock.up:
             further = f"{question.title}: a further question"
-            self.interviewer.follow_up(follow_up, further, self._drawn(question))
+            yield from self.interviewer.follow_up(
+                f"{question.name}.follow_up", further, self._drawn(question)
+            )
 
-    def _look_back(self, question: Question) -> None:
-        """Show how it was answered, and the model answer; once."""
-        talk = self.kept.answer(question.name)
-        if isinstance(talk, Talk) and not talk.looked_back:
-            self.talks.checked(question.title, question.name)
-            self.talks.rate(question.name, model_answer(question))
-
-    def _kernel(self, question: Question, kernel: KernelQuestion, heading: str) -> None:
+    def _kernel(self, question: Question, kernel: KernelQuestion, heading: str) -> Flow[Code]:
         topic = self.topics[kernel.topic]
         file = self.interviewer.path.with_name(f"{question.name}-{kernel.topic}{topic.suffix}")
-        write_unwritten(topic, file)
         step = f"{question.name}.{kernel.topic}.{kernel.rung}"
-        self.interviewer.code(step, heading, kernel.ask, topic, kernel.rung, HINT, file)
+        return version(self.interviewer, step, heading, kernel.ask, topic, kernel.rung, HINT, file)
 
     def _drawn(self, question: Question) -> FollowUp:
         """One of the question's follow-ups."""

@@ -1,12 +1,13 @@
-"""What has been asked and answered so far: kept in a file after each answer, so that it can be taken up again."""
+"""What is kept of a session: each event that came, and what it was answered by then.
+
+A session is what its events make of it: whoever sends them again to the same questions has the same session.
+"""
 
 from __future__ import annotations
 
 import datetime
 import os
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count as from_number
 from pathlib import Path
 from typing import Literal
@@ -14,9 +15,12 @@ from typing import Literal
 import msgspec
 
 from grader.errors import WarpladderError
+from grader.results import Grade
 
 KEPT_AS = "warpladder/session/"
-SCHEMA = f"{KEPT_AS}4"
+SCHEMA = f"{KEPT_AS}5"
+BEFORE = f"{KEPT_AS}4"
+"""Kept answers and no events: what is over is read, the rest cannot be gone on with."""
 SEEDS = 10_000
 """Seeds that are drawn are below this: short enough to type."""
 
@@ -119,6 +123,35 @@ class Rated(msgspec.Struct, frozen=True, tag="follow_up"):
 
 Answer = Talk | Probed | Figure | Code | Rated
 
+Do = Literal["send", "clarify", "skip", "back", "grade", "hint", "yes", "partly", "no", "pass", "go"]
+"""What a candidate may do. Buttons of the page have these names."""
+
+
+class Reply(msgspec.Struct, frozen=True, tag="reply"):
+    """What the candidate did, where something was asked."""
+
+    step: str  # of the prompt
+    do: Do = "send"
+    typed: str = ""  # of a version that is to be graded, its source
+    seconds: float = 0.0  # of the candidate's time
+
+
+class Graded(msgspec.Struct, frozen=True, tag="graded"):
+    """What the judge said of a version."""
+
+    step: str
+    grade: Grade
+
+
+class Counted(msgspec.Struct, frozen=True, tag="counted"):
+    """What the emulator counted, or the model said, of kernels of the workbook."""
+
+    step: str
+    values: dict[str, int | float]
+
+
+Event = Reply | Graded | Counted
+
 Kind = Literal["interview", "quiz", "review", "diagnose", "estimate", "read", "design", "today"]
 """Sessions: coding rounds, questions of the bank, the formats of drills, and what is due in a day."""
 
@@ -127,13 +160,15 @@ class _Versioned(msgspec.Struct):
     """What the files of all versions have."""
 
     schema: str
+    over: bool = False
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """Free text that was broken off."""
+    """An answer that was broken off, or is given once more."""
 
     step: str
     text: str
+    seconds: float = 0.0  # of the candidate's time, so far
 
 
 class Session(msgspec.Struct):
@@ -147,34 +182,17 @@ class Session(msgspec.Struct):
     started: str  # UTC, ISO 8601
     seed: int  # of the drawn parameters
     kernel_file: str  # what the candidate writes; "" for a quiz without kernels
-    elapsed_s: float = 0.0
-    begun: Begun | None = None  # the answer that was being typed
-    draft: Code | None = None  # what is known of the version that is being written
-    answers: list[Answer] = msgspec.field(default_factory=list)
-    over: bool = False
     kernels: bool = False  # a quiz asks for kernels as well
-    shown: int = (
-        0  # of the answers, those that the candidate cannot go back to, since something was told after them
-    )
+    events: list[Event] = msgspec.field(default_factory=list)  # all that came, in order
+    begun: Begun | None = None  # the answer that is being typed
+    answers: list[Answer] = msgspec.field(default_factory=list)  # that the events come to
+    elapsed_s: float = 0.0  # of the candidate's time, up to the last event
+    over: bool = False
     schema: str = SCHEMA
 
     def answer(self, step: str) -> Answer | None:
         """What was answered at a step; None: nothing yet."""
         return next((item for item in self.answers if item.step == step), None)
-
-    @property
-    def can_take_back(self) -> bool:
-        """Whether there is an answer since which nothing was told."""
-        return len(self.answers) > self.shown
-
-    def take_back(self) -> bool:
-        """Ask for the last answer again, beginning with what it was, unless something was told since; whether so."""
-        if not self.can_take_back:
-            return False
-        last = self.answers.pop()
-        typed = last.text if isinstance(last, Talk | Rated) else "" if isinstance(last, Code) else last.given
-        self.begun = Begun(last.step, typed) if typed else None
-        return True
 
     def replace(self, answer: Answer) -> None:
         """Put an answer in the place of the one at the same step."""
@@ -261,10 +279,11 @@ def load(path: Path) -> Session:
 
 def _check_version(data: bytes, path: Path) -> None:
     """Raise WarpladderError for a session of another version, whatever else is in its file."""
-    schema = msgspec.json.decode(data, type=_Versioned).schema
+    found = msgspec.json.decode(data, type=_Versioned)
+    schema = found.schema
     if not schema.startswith(KEPT_AS):
         raise WarpladderError(f"this is no session: it is a {schema}", file=path)
-    if schema != SCHEMA:
+    if schema != SCHEMA and not (schema == BEFORE and found.over):
         message = (
             f"this session was kept by another version of the workbook, as {schema}, and cannot be continued"
         )
@@ -272,25 +291,17 @@ def _check_version(data: bytes, path: Path) -> None:
         raise WarpladderError(message, file=path, remedy=remedy)
 
 
+@dataclass
 class Clock:
-    """The candidate's time. It stands still while the judge works and while the session is broken off."""
+    """The candidate's time: what the events so far have taken of it."""
 
-    def __init__(
-        self, minutes: float, elapsed_s: float = 0.0, now: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._limit_s = 60 * minutes
-        self._now = now
-        self._started = now() - elapsed_s
-
-    @property
-    def elapsed_s(self) -> float:
-        """Seconds used so far."""
-        return self._now() - self._started
+    minutes: float  # 0: no limit
+    elapsed_s: float = 0.0
 
     @property
     def left_s(self) -> float | None:
         """Seconds left, below 0 when time is up; None without a limit."""
-        return self._limit_s - self.elapsed_s if self._limit_s else None
+        return 60 * self.minutes - self.elapsed_s if self.minutes else None
 
     @property
     def up(self) -> bool:
@@ -301,12 +312,3 @@ class Clock:
     def late(self) -> bool:
         """Whether what is finished now comes too late to count."""
         return self.left_s is not None and self.left_s < -GRACE_S
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Time that is not the candidate's."""
-        began = self._now()
-        try:
-            yield
-        finally:
-            self._started += self._now() - began

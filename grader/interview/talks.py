@@ -13,6 +13,7 @@ from grader.interview.interviewer import CLARIFIED, Interviewer
 from grader.interview.points import Point
 from grader.interview.probes.kinds import Parameters, Probe
 from grader.interview.probes.posing import Posed, pose
+from grader.interview.prompts import Flow
 from grader.interview.session import KeyPoint, Probed, Talk
 
 FIGURE = 10
@@ -34,72 +35,50 @@ class Talks:
         self.interviewer = interviewer
         self.kept = interviewer.kept
         self.clock = interviewer.clock
-        self.frontend = interviewer.frontend
 
-    def converse(self, step: str, heading: str, text: str, points: Sequence[Point], name: str) -> None:
+    def converse(self, step: str, heading: str, text: str, points: Sequence[Point], name: str) -> Flow[None]:
         """Ask for an answer in prose, which is kept and not scored; then ask a probe for each of its points.
 
         `name` is the entry's, by which checked items are known. A question that is skipped has no probes.
         """
-        if self.interviewer.open(step):
-            self._talk(step, heading, text, points)
-        talk = self.kept.answer(step)
-        if not isinstance(talk, Talk) or talk.skipped:
-            return
-        for number, point in enumerate(points):
-            self._point(f"{step}.{number}", heading, point, name)
+        talk = yield from self._talk(step, heading, text, points)
+        for number, point in enumerate(() if talk.skipped else points):
+            seed = f"{self.kept.seed} {step}.{number}"
+            asked = f"{step}.{number}.probe"
+            yield from self._probe(asked, heading, self._drawn(drawn_probe(point, seed), seed, asked), name)
 
-    def conversed(self, step: str, points: Sequence[Point]) -> bool:
-        """Whether nothing is left of what `converse` asks."""
-        talk = self.kept.answer(step)
-        if not isinstance(talk, Talk) or talk.skipped:
-            return talk is not None
-        return all(self.kept.answer(f"{step}.{number}.probe") is not None for number in range(len(points)))
-
-    def checked(self, title: str, *steps: str) -> None:
+    def checked(self, title: str, *steps: str) -> Flow[None]:
         """Show how the points of these steps were answered; from here on there is no going back."""
         points = [point for step in steps for point in credit.points(self.kept, step)]
-        if points:
-            with self.clock.paused():
-                self.frontend.checked(title, points)
-        self.interviewer.told()
+        yield from self.interviewer.checked(title, points)
 
-    def rate(self, step: str, answer: str, before: str | None = None) -> None:
+    def rate(self, step: str, answer: str, before: str | None = None) -> Flow[None]:
         """Show the model answer, and have the candidate rate the own prose by it; that is kept apart from the score.
         The answer is to the step `before` as well, if there is one."""
         talk = self.kept.answer(step)
         earlier = None if before is None else self.kept.answer(before)
         said = [each.text for each in (earlier, talk) if isinstance(each, Talk) and each.text.strip()]
-        with self.clock.paused():
-            own = None
-            if said:
-                own = self.frontend.rate(answer, "\n\n".join(said))
-            else:
-                self.frontend.say(answer, "A senior engineer would say")
-            if isinstance(talk, Talk):
-                self.kept.replace(msgspec.structs.replace(talk, rated=own, looked_back=True))
+        own = yield from self.interviewer.rated(
+            step, answer, "\n\n".join(said), "A senior engineer would say"
+        )
+        if isinstance(talk, Talk):
+            self.kept.replace(msgspec.structs.replace(talk, rated=own, looked_back=True))
         self.interviewer.told()
 
-    def _talk(self, step: str, heading: str, text: str, points: Sequence[Point]) -> None:
-        began = self.clock.elapsed_s
-        asked = self.interviewer.asked(step, heading, text)
-        said = self.interviewer.typed(asked, self.frontend.talk, str, CLARIFIED, nothing="")
+    def _talk(self, step: str, heading: str, text: str, points: Sequence[Point]) -> Flow[Talk]:
+        prompt = self.interviewer.prompt(step, "talk", heading, text)
+        said, _, seconds = yield from self.interviewer.typed(prompt, str, CLARIFIED, nothing="")
         talk = Talk(
             step=step,
             asked=text,
             text=said or "",
             points=[KeyPoint(point.weight, point.text) for point in points],
-            seconds=self.clock.elapsed_s - began,
+            seconds=seconds,
             late=self.clock.late,
             skipped=said is None,
         )
         self.interviewer.keep(talk)
-
-    def _point(self, step: str, heading: str, point: Point, name: str) -> None:
-        """One of a point's probes, drawn by the session's seed."""
-        seed = f"{self.kept.seed} {step}"
-        posed = self._drawn(drawn_probe(point, seed), seed, f"{step}.probe")
-        self._probe(f"{step}.probe", heading, posed, name)
+        return talk
 
     def _drawn(self, probe: Probe, seed: str, step: str) -> Posed:
         """The probe, whose figure nothing before this step of the round has asked for, where it can be drawn so."""
@@ -122,24 +101,18 @@ class Talks:
         probe: Probe,
         name: str,
         parameters: Parameters | None = None,
-    ) -> None:
+    ) -> Flow[None]:
         """Ask a probe by itself, with parameters that were drawn elsewhere."""
-        self._probe(step, heading, pose(probe, f"{self.kept.seed} {step}", parameters), name)
+        yield from self._probe(step, heading, pose(probe, f"{self.kept.seed} {step}", parameters), name)
 
-    def _probe(self, step: str, heading: str, posed: Posed, name: str) -> None:
-        if not self.interviewer.open(step):
+    def _probe(self, step: str, heading: str, posed: Posed, name: str) -> Flow[None]:
+        """Ask a probe, unless time is up."""
+        if self.clock.up:
             return
-        began = self.clock.elapsed_s
-        asked = self.interviewer.asked(
-            step, heading, posed.text, posed.wanted, posed.options, posed.code, posed.ordered
+        prompt = self.interviewer.prompt(
+            step, "line", heading, posed.text, posed.wanted, posed.options, posed.code, posed.ordered
         )
-        typed: list[str] = []
-
-        def read(text: str) -> str | float:
-            typed[:] = [text]
-            return posed.read(text)
-
-        given = self.interviewer.typed(asked, self.frontend.line, read, posed.clarified)
+        read, typed, seconds = yield from self.interviewer.typed(prompt, posed.read, posed.clarified)
         answer = Probed(
             step=step,
             item=f"{name}/{posed.probe.name}",
@@ -147,12 +120,12 @@ class Talks:
             options=list(posed.options),
             code=list(posed.code),
             unit=posed.unit,
-            given="" if given is None else typed[0],
+            given=typed,
             answer=posed.answer,
-            right=given is not None and posed.right(given),
-            chance=0.0 if given is None else posed.chance,
+            right=read is not None and posed.right(read),
+            chance=0.0 if read is None else posed.chance,
             explain=posed.explain,
-            seconds=self.clock.elapsed_s - began,
+            seconds=seconds,
             late=self.clock.late,
         )
         self.interviewer.keep(answer)

@@ -21,7 +21,7 @@ from grader.interview.card import Advice, Card, Line, Section
 from grader.interview.drills.drill import Drill
 from grader.interview.points import WHOLE
 from grader.interview.probes.posing import LETTERS, answered
-from grader.interview.room import Asked
+from grader.interview.prompts import Prompt
 from grader.interview.session import Code, Figure, Kind, Probed, Rated, Session
 from grader.report import console as views
 from grader.report.terminal import unbroken
@@ -39,7 +39,7 @@ THEME = Theme({"markdown.code": "cyan", "markdown.block_quote": "dim"})
 """Code in running text without the black ground that it has otherwise."""
 
 
-def question(asked: Asked) -> RenderableType:
+def question(asked: Prompt) -> RenderableType:
     """A question under its heading, with the time that is left."""
     head = Table.grid(expand=True)
     head.add_column(ratio=1)

@@ -6,7 +6,6 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -21,9 +20,6 @@ from grader.room.sittings import Wanted
 
 PATIENCE_S = 20.0
 """A request for news waits so long."""
-
-AT_ONCE_S = 1.5
-"""So long does an answer wait for the next question."""
 
 STATIC = Path(__file__).parent / "static"
 FRAGMENT = "x-room"
@@ -56,18 +52,18 @@ class Requests:
     def __init__(self, room: Room) -> None:
         self.room = room
 
-    def page(self, request: Request) -> Response:
+    async def page(self, request: Request) -> Response:
         """The whole page."""
         return HTMLResponse(pages.whole(self.room))
 
-    def style(self, request: Request) -> Response:
+    async def style(self, request: Request) -> Response:
         """The style sheet."""
         return Response(pages.style(), media_type="text/css")
 
-    def news(self, request: Request) -> Response:
+    async def news(self, request: Request) -> Response:
         """What changes of the page, once it differs from what the browser has; 204 where it does not."""
         seen = request.query_params.get("seen", "")
-        if seen.isdecimal() and not self.room.candidate.changed(int(seen), PATIENCE_S):
+        if seen.isdecimal() and not await self.room.changed(int(seen), PATIENCE_S):
             return Response(status_code=204)
         return HTMLResponse(pages.stage(self.room))
 
@@ -82,47 +78,42 @@ class Requests:
             style=sent.get("style", ""),
             count=int(count) if count.isascii() and count.isdecimal() and len(count) < 4 else 0,
         )
-        library, folder = self.room.library, self.room.folder
-        await run_in_threadpool(self.room.begin, lambda: sittings.begin(wanted, library, folder))
-        return await self._following(request)
+        room = self.room
+        await room.begin(lambda: sittings.begin(wanted, room.library, room.folder, room.judge))
+        return self._following(request)
 
     async def resume(self, request: Request) -> Response:
         """A sitting that was broken off."""
-        name = (await _form(request)).get("name", "")
-        library, folder = self.room.library, self.room.folder
-        await run_in_threadpool(self.room.begin, lambda: sittings.resume(name, library, folder))
-        return await self._following(request)
+        name, room = (await _form(request)).get("name", ""), self.room
+        await room.begin(lambda: sittings.resume(name, room.library, room.folder, room.judge))
+        return self._following(request)
 
     async def answer(self, request: Request) -> Response:
         """An answer; one to a question that is not open any more changes nothing."""
         sent = await _form(request)
-        done, typed = sent.get("do", ""), sent.get("typed", "")
-        await run_in_threadpool(self.room.candidate.answer, _number(sent), done, typed)
-        return await self._following(request)
+        await self.room.answer(_number(sent), sent.get("do", ""), sent.get("typed", ""))
+        return self._following(request)
 
     async def draft(self, request: Request) -> Response:
         """What is typed so far: 204 once it is written, 200 where it was for a question that is not open any more."""
         sent = await _form(request)
-        typed = sent.get("typed", "")
-        written = await run_in_threadpool(self.room.candidate.draft, _number(sent), typed)
+        written = await self.room.draft(_number(sent), sent.get("typed", ""))
         return Response(status_code=204 if written else 200)
 
     async def leave(self, request: Request) -> Response:
         """The sitting is broken off, and kept."""
-        self.room.candidate.leave()
-        return await self._following(request)
+        await self.room.leave()
+        return self._following(request)
 
     async def door(self, request: Request) -> Response:
         """From a card back to the first page."""
-        if self.room.sat is None:
-            self.room.refuse(None)
-        return await self._following(request)
+        self.room.to_the_door()
+        return self._following(request)
 
-    async def _following(self, request: Request) -> Response:
+    def _following(self, request: Request) -> Response:
         """What comes next: for the page's script what changes, for a browser without it the page."""
-        await run_in_threadpool(self.room.candidate.settled, lambda: self.room.sat is None, AT_ONCE_S)
         if FRAGMENT in request.headers:
-            return HTMLResponse(await run_in_threadpool(pages.stage, self.room))
+            return HTMLResponse(pages.stage(self.room))
         return RedirectResponse("/", 303)
 
 

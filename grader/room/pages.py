@@ -17,6 +17,7 @@ from grader.report.history import words
 from grader.report.rendering import environment
 from grader.room import sittings
 from grader.room.room import Room
+from grader.room.view import View
 
 
 def whole(room: Room) -> str:
@@ -36,7 +37,7 @@ def style() -> str:
 
 
 def _render(template: str, room: Room) -> str:
-    values: dict[str, object] = {"room": room, "ended": room.ended, "view": room.candidate.view()}
+    values: dict[str, object] = {"room": room, "ended": room.ended, "view": View.of(room)}
     if room.sat is not None:
         values |= {"screen": "sitting", "title": room.sat.title}
     elif room.ended is not None:

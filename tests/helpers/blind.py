@@ -16,7 +16,7 @@ import persons
 from persons import Entry, Person
 
 from grader.interview.probes.posing import LETTERS
-from grader.interview.room import Asked
+from grader.interview.prompts import Prompt
 from grader.interview.session import Session
 
 ANSWERS = Path(__file__).parents[1] / "interview/blind"
@@ -25,7 +25,7 @@ SEED = 100
 PERSONS = ("strong", "terse", "mediocre", "wrong", "salad")
 
 
-def shown(asked: Asked) -> str:
+def shown(asked: Prompt) -> str:
     """A probe as a candidate sees it, in lines."""
     code = [f"{number:3} {line}" for number, line in enumerate(asked.code, 1)]
     options = [f"{letter}) {text}" for letter, text in zip(LETTERS, asked.options, strict=False)]
@@ -36,7 +36,7 @@ def asked_of(entry: Entry) -> dict[str, str]:
     """What is asked of an entry's points in the session of SEED, by step."""
     found: dict[str, str] = {}
 
-    def note(asked: Asked) -> str:
+    def note(asked: Prompt) -> str:
         found[asked.step] = shown(asked)
         return ""
 
@@ -68,7 +68,7 @@ def play(name: str, entry: Entry, person: str) -> Session:
     """The talks of an entry, its probes answered by a person of the corpus."""
     left = {step: given[person] for step, given in answers(name).items()}
 
-    def once(asked: Asked) -> str:
+    def once(asked: Prompt) -> str:
         """What cannot be read is asked again, and then left out."""
         return left.pop(asked.step, "")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from grader.interview.probes.kinds import Probe
 from grader.interview.probes.posing import LETTERS, Posed, pose
-from grader.interview.room import Asked
+from grader.interview.prompts import Prompt
 
 DRAWS = 20
 """So often does an interviewer draw for another figure."""
@@ -20,11 +20,11 @@ class Knowing:
         self.probes = probes
         self.seed = seed
 
-    def __call__(self, asked: Asked) -> str:
+    def __call__(self, asked: Prompt) -> str:
         """What somebody types who knows."""
         return self.posed(asked).answer
 
-    def posed(self, asked: Asked) -> Posed:
+    def posed(self, asked: Prompt) -> Posed:
         """The probe behind what is asked: it draws by the session's seed and the step."""
         seed = f"{self.seed} {asked.step.removesuffix('.probe')}"
         seeds = [seed, *(f"{seed} {number}" for number in range(DRAWS))]
@@ -40,10 +40,10 @@ class Knowing:
         raise AssertionError(f"no probe asks {asked.text!r} at {asked.step}")
 
 
-def guess(rng: random.Random, choose: Callable[[Asked, random.Random], int]) -> Callable[[Asked], str]:
+def guess(rng: random.Random, choose: Callable[[Prompt, random.Random], int]) -> Callable[[Prompt], str]:
     """Somebody who knows nothing, and takes the option that `choose` gives; of lines, any; numbers are left out."""
 
-    def answer(asked: Asked) -> str:
+    def answer(asked: Prompt) -> str:
         if asked.code:
             return str(rng.choice([n for n, line in enumerate(asked.code, 1) if line.strip()]))
         if "order" in asked.wanted:

@@ -1,9 +1,8 @@
-"""A room on the little workbook, with its sittings on a thread and a browser that sends what is told."""
+"""A room on the little workbook, and a browser that sends what is told."""
 
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
@@ -76,13 +75,5 @@ class Visitor:
 
 @contextmanager
 def opened(has: Library | None = None) -> Iterator[Visitor]:
-    """A visitor of a new room in the current folder; at the end, whoever sits leaves."""
-    room = Room(has or library.discover(topics.discover()), Path(), WorkbookJudge("emulator"))
-    thread = threading.Thread(target=room.run, daemon=True)
-    thread.start()
-    try:
-        yield Visitor(room)
-    finally:
-        room.candidate.leave()
-        room.wanted.put(None)
-        thread.join()
+    """A visitor of a new room in the current folder."""
+    yield Visitor(Room(has or library.discover(topics.discover()), Path(), WorkbookJudge("emulator")))

@@ -9,7 +9,7 @@ from statistics import mean
 from unittest.mock import patch
 
 from knowing import Knowing
-from scripted_candidate import Candidate
+from scripted_candidate import Candidate, sit
 
 from grader.interview import bank, credit, quiz, session
 from grader.interview.bank import Entry, Question
@@ -17,9 +17,9 @@ from grader.interview.conversation import LIMITS, NEXT, begin
 from grader.interview.interviewer import Interviewer
 from grader.interview.points import Point
 from grader.interview.probes.posing import LETTERS, Posed
-from grader.interview.room import Asked
+from grader.interview.prompts import Flow, Prompt
 from grader.interview.rounds import Interview, read_interview
-from grader.interview.session import Clock, Session
+from grader.interview.session import Session
 from grader.interview.talks import Talks
 from grader.workbook import topics
 
@@ -84,11 +84,11 @@ def talks(entry: Entry) -> dict[str, tuple[str, tuple[Point, ...]]]:
 class Person(Candidate):
     """Meets the probes, and has nothing else to say."""
 
-    def __init__(self, meets: Callable[[Asked], str]) -> None:
+    def __init__(self, meets: Callable[[Prompt], str]) -> None:
         super().__init__(lambda asked: meets(asked) if asked.step.endswith(".probe") else "")
 
 
-def meeting(entry: Entry, meets: Meets, seed: int, rng: random.Random) -> Callable[[Asked], str]:
+def meeting(entry: Entry, meets: Meets, seed: int, rng: random.Random) -> Callable[[Prompt], str]:
     """What somebody types, from the probe behind what is asked, in a session of that seed."""
     knows = {
         f"{step}.{number}": Knowing(point.probes, seed)
@@ -112,14 +112,15 @@ def interview(entry: Entry, candidate: Candidate, seed: int) -> Session:
 
 def _interview(entry: Entry, candidate: Candidate, seed: int, path: Path) -> Session:
     if isinstance(entry, Question):
-        kept = quiz.begin([entry], seed)
-        return quiz.Quiz({entry.name: entry}, {}, kept, path, candidate, clock=Clock(0, 0.0)).run()
+        kept, bank_of_one = quiz.begin([entry], seed), {entry.name: entry}
+        return sit(lambda asks: quiz.Quiz(bank_of_one, {}, asks).run(), kept, path, candidate)
     assert isinstance(entry, Interview)
-    kept = begin(entry, path.with_suffix(".cu"), seed)
-    room = Talks(Interviewer(kept, path, candidate, clock=Clock(0, 0.0)))
-    for step, (text, points) in talks(entry).items():
-        room.converse(step, step, text, points, entry.name)
-    return kept
+
+    def talk(asks: Interviewer) -> Flow[None]:
+        for step, (text, points) in talks(entry).items():
+            yield from Talks(asks).converse(step, step, text, points, entry.name)
+
+    return sit(talk, begin(entry, path.with_suffix(".cu"), seed), path, candidate)
 
 
 def score(entry: Entry, kept: Session) -> float:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from grader.interview import credit
-from grader.interview.room import Action, Asked
-from grader.interview.session import Code, Figure
+from grader.interview.driving import drive
+from grader.interview.interviewer import RATINGS, Judge
+from grader.interview.prompts import Prompt
+from grader.interview.session import Do, Figure, Session
+from grader.interview.sitting import Run, Sitting
 from grader.judge.runners.pool import Progress
 from grader.results import Grade
+
+
+def sit(
+    run: Run,
+    kept: Session,
+    path: Path,
+    candidate: Candidate,
+    judge: Judge | None = None,
+    now: Callable[[], float] = time.monotonic,
+) -> Session:
+    """What `run` asks, from where the session stands to its end. Raises BrokenOff where the candidate leaves."""
+    return drive(Sitting(run, kept, path, judge, now), candidate)
 
 
 class Candidate:
@@ -20,7 +36,7 @@ class Candidate:
 
     def __init__(
         self,
-        says: Mapping[str, str | Sequence[str]] | Callable[[Asked], str],
+        says: Mapping[str, str | Sequence[str]] | Callable[[Prompt], str],
         writes: Mapping[str, Sequence[str]] | None = None,
         leaves_at: str | None = None,
         rates: float = 0.5,
@@ -38,32 +54,29 @@ class Candidate:
         self.complaints: list[str] = []
         self.looked_back: list[tuple[str, list[credit.Point]]] = []
         self.grades: list[Grade] = []
-        self.time_was_up = False
 
     def say(self, text: str, title: str = "") -> None:
         self.read.append(f"{title}: {text}")
 
-    def talk(self, asked: Asked) -> str:
+    def talk(self, asked: Prompt) -> str:
         self._ask(asked)
         return self._answer(asked)
 
     def begun(self) -> str:
         return ""
 
-    def line(self, asked: Asked) -> str:
+    def line(self, asked: Prompt) -> str:
+        self.complaints += [asked.complaint] if asked.complaint else []
         self._ask(asked)
         return self._answer(asked)
 
     def checked(self, title: str, points: Sequence[credit.Point]) -> None:
         self.looked_back.append((title, list(points)))
 
-    def unreadable(self, complaint: str) -> None:
-        self.complaints.append(complaint)
-
     def figured(self, figure: Figure) -> None:
         self.figures.append(figure)
 
-    def code(self, asked: Asked, file: Path, draft: Code) -> Action:
+    def code(self, asked: Prompt) -> Do:
         self._ask(asked)
         versions = self._writes.get(asked.step)
         if not versions:
@@ -71,34 +84,31 @@ class Candidate:
         following = versions.pop(0)
         if following in ("hint", "skip"):
             return following  # type: ignore[return-value]
-        file.write_text(following, encoding="utf-8")
+        asked.file.write_text(following, encoding="utf-8")
         return "grade"
 
     @contextmanager
     def grading(self, file: Path) -> Iterator[Progress]:
         yield lambda rung, stage: None
 
-    def graded(self, result: Grade, rung: str) -> None:
+    def judged(self, result: Grade, rung: str) -> None:
         self.grades.append(result)
 
     def mended(self, result: Grade, said: str) -> None:
         self.grades.append(result)
         self.read.append(said)
 
-    def rate(self, answer: str, said: str) -> float:
-        return self._rates
+    def rate(self, answer: str, said: str) -> Do:
+        return next(do for do, rated in RATINGS.items() if rated == self._rates)
 
-    def time_is_up(self) -> None:
-        self.time_was_up = True
-
-    def _ask(self, asked: Asked) -> None:
+    def _ask(self, asked: Prompt) -> None:
         if asked.step == self._leaves_at:
             raise KeyboardInterrupt
         self.asked.append(asked.step)
         self.texts[asked.step] = asked.text
         self._waits(asked.step)
 
-    def _answer(self, asked: Asked) -> str:
+    def _answer(self, asked: Prompt) -> str:
         if callable(self._says):
             return self._says(asked)
         said = self._says.get(asked.step, "")

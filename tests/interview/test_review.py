@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scripted_candidate import Candidate
+from scripted_candidate import Candidate, sit
 from tiers import sample
 
 from grader.errors import WarpladderError
@@ -18,9 +18,11 @@ from grader.interview import card, checks
 from grader.interview.drills import estimate, review
 from grader.interview.drills.drilling import Drilling, begin
 from grader.interview.drills.review import Change, Review
-from grader.interview.interviewer import BrokenOff
+from grader.interview.driving import BrokenOff
+from grader.interview.interviewer import Interviewer
 from grader.interview.probes.posing import pose
-from grader.interview.session import Code, Probed, Session, load, save
+from grader.interview.prompts import Flow
+from grader.interview.session import Code, Probed, Session, load
 from grader.judge.clean import Clean
 from grader.judge.runners.pool import Progress, silent
 from grader.report import interviews
@@ -196,6 +198,12 @@ def test_the_proof_tells_what_is_off(
 
 # ---- played --------------------------------------------------------------------------------------------------
 
+
+def hunts(asks: Interviewer) -> Flow[None]:
+    """What a session of bug hunts asks."""
+    return Drilling(review.FORMAT, DRILLS, asks).run()
+
+
 Play = Callable[..., tuple[Candidate, Session, card.Card]]
 
 
@@ -214,7 +222,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
         says = {f"{HUNT}.line": line, f"{HUNT}.beyond": beyond}
         candidate = Candidate(says, {f"{HUNT}.mend": writes})
         kept = begin(review.FORMAT, [drill], seed=1)
-        Drilling(review.FORMAT, DRILLS, kept, tmp_path / "review.json", candidate).run()
+        sit(hunts, kept, tmp_path / "review.json", candidate)
         return candidate, kept, card.of_drills([drill], kept)
 
     return run
@@ -303,18 +311,13 @@ def test_there_is_no_going_back_behind_a_later_step(play: Play) -> None:
     assert line.given == "1"
 
 
-def test_nor_where_the_session_was_killed_in_between(tmp_path: Path) -> None:
-    """The first answer is in the file, and not yet that it is settled."""
-    drill, path = DRILLS[HUNT], tmp_path / "review.json"
-    kept = begin(review.FORMAT, [drill], seed=1)
+def test_nor_where_the_session_was_broken_off_in_between(tmp_path: Path) -> None:
+    path = tmp_path / "review.json"
     first = Candidate({f"{HUNT}.line": "1"}, leaves_at=f"{HUNT}.beyond")
     with pytest.raises(BrokenOff):
-        Drilling(review.FORMAT, DRILLS, kept, path, first).run()
-    kept = load(path)
-    kept.shown = 0
-    save(kept, path)
+        sit(hunts, begin(review.FORMAT, [DRILLS[HUNT]], seed=1), path, first)
     again = Candidate({f"{HUNT}.beyond": "back"}, {f"{HUNT}.mend": ["skip"]})
-    Drilling(review.FORMAT, DRILLS, kept, path, again).run()
+    sit(hunts, load(path), path, again)
     assert f"{HUNT}.line" not in again.asked
 
 
@@ -324,7 +327,7 @@ def test_the_file_to_be_mended_says_nothing_of_the_fault(tmp_path: Path) -> None
         folder = tmp_path / str(len(names))
         folder.mkdir()
         kept = begin(review.FORMAT, [DRILLS[name] for name in names], seed=1)
-        Drilling(review.FORMAT, DRILLS, kept, folder / "review-3.json", Candidate({})).run()
+        sit(hunts, kept, folder / "review-3.json", Candidate({}))
         assert sorted(path.name for path in folder.glob("*.cu")) == files
 
 

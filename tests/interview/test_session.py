@@ -10,16 +10,18 @@ import little_interview
 import msgspec
 import pytest
 from knowing import Knowing
-from scripted_candidate import Candidate
+from scripted_candidate import Candidate, sit
 
 from grader.errors import WarpladderError
 from grader.interview import bank, card, quiz, session
 from grader.interview.conversation import Conversation, begin
-from grader.interview.interviewer import BrokenOff, Interviewer, unwritten
-from grader.interview.room import Asked
+from grader.interview.driving import BrokenOff
+from grader.interview.interviewer import Interviewer
+from grader.interview.prompts import Prompt
 from grader.interview.rounds import read_interview
-from grader.interview.session import Clock, Probed, Session
+from grader.interview.session import Do, Probed, Session
 from grader.interview.talks import Talks
+from grader.interview.writing import unwritten
 from grader.judge.runners.pool import Progress
 from grader.report import interviews
 from grader.report.terminal import terminal
@@ -62,7 +64,7 @@ class Good:
         self.knows = Knowing(entry.probes, seed)
         self.says = {**TALKS, **FIGURES, **(says or {})}
 
-    def __call__(self, asked: Asked) -> str:
+    def __call__(self, asked: Prompt) -> str:
         if asked.step in self.says:
             return self.says[asked.step]
         return self.knows(asked) if asked.step.endswith(".probe") else ""
@@ -128,8 +130,9 @@ def play(
         if path.is_file()
         else begin(read_interview(topic), path.with_suffix(".cu"), SEED, minutes)
     )
-    clock = Clock(kept.minutes, kept.elapsed_s, seconds or Seconds())
-    return Conversation(topic, kept, path, candidate, Judge(), clock).run()
+    return sit(
+        lambda asks: Conversation(topic, asks).run(), kept, path, candidate, Judge(), seconds or Seconds()
+    )
 
 
 def good(topic: Topic, **says: str) -> Good:
@@ -230,7 +233,7 @@ def test_a_figure_that_was_asked_for_is_not_asked_for_again(topic: Topic, tmp_pa
     points = read_interview(topics.load("histogram")).every_point
     probe = next(each for point in points for each in point.probes if each.name == "kib_of_lane_copies")
     kept = begin(read_interview(topic), tmp_path / "s.cu", SEED)
-    talks = Talks(Interviewer(kept, tmp_path / "s.json", Candidate({})))
+    talks = Talks(Interviewer(kept, tmp_path / "s.json", Judge()))
 
     def drawn(step: str = "round.next.0.probe") -> set[str]:
         return {talks._drawn(probe, str(seed), step).answer for seed in range(20)}
@@ -251,14 +254,14 @@ def test_a_candidate_may_ask_back_skip_and_go_back(topic: Topic, tmp_path: Path)
         "opening.0.probe": ["back", "1", "skip"],
     }
 
-    def says(asked: Asked) -> str:
+    def says(asked: Prompt) -> str:
         waiting = typed.get(asked.step)
         return waiting.pop(0) if waiting else knows(asked)
 
     seen: list[tuple[str, bool, str]] = []
 
-    def sees(asked: Asked) -> str:
-        seen.append((asked.step, asked.back, asked.begun))
+    def sees(asked: Prompt) -> str:
+        seen.append((asked.step, asked.back, asked.typed))
         return says(asked)
 
     candidate = Candidate(sees, WRITES)
@@ -279,7 +282,7 @@ def test_a_candidate_may_ask_back_skip_and_go_back(topic: Topic, tmp_path: Path)
 def test_there_is_no_going_back_behind_what_was_told(topic: Topic, tmp_path: Path) -> None:
     knows, back = good(topic), ["back"]
 
-    def says(asked: Asked) -> str:
+    def says(asked: Prompt) -> str:
         return back.pop() if asked.step == "00_naive.limits" and back else knows(asked)
 
     candidate = Candidate(says, WRITES)
@@ -302,7 +305,7 @@ def test_a_version_that_earns_less_than_all_may_be_sent_again(topic: Topic, tmp_
     candidate = Candidate(
         good(topic), {"00_naive.code": [NAIVE, f"{NAIVE} better"], "01_wide.code": [WIDE, "skip"]}
     )
-    Conversation(topic, kept, tmp_path / "s.json", candidate, Strict()).run()
+    sit(lambda asks: Conversation(topic, asks).run(), kept, tmp_path / "s.json", candidate, Strict())
     result = scored(topic, kept)
     assert line(result, "00_naive.code").detail == "right, reaches 00_naive, 2 tries"
     assert line(result, "00_naive.code").earned == 20
@@ -356,14 +359,7 @@ def test_a_ratio_that_was_just_told_is_not_asked_again(topic: Topic, tmp_path: P
         assert result.worth == 120
 
 
-def test_what_is_to_be_written_is_said_once(topic: Topic, tmp_path: Path) -> None:
-    candidate = Candidate(good(topic), WRITES)
-    play(topic, tmp_path / "s.json", candidate)
-    assert "Now with float4s." in candidate.texts["01_wide.after"]
-    assert candidate.texts["01_wide.code"] == "Now write that version."
-
-
-def test_who_comes_back_to_write_is_told_what(topic: Topic, tmp_path: Path) -> None:
+def test_what_is_to_be_written_stands_beside_it(topic: Topic, tmp_path: Path) -> None:
     with pytest.raises(BrokenOff):
         play(topic, tmp_path / "s.json", Candidate(good(topic), WRITES, leaves_at="01_wide.code"))
     candidate = Candidate(good(topic), WRITES)
@@ -417,7 +413,7 @@ def test_time_runs_out(topic: Topic, tmp_path: Path) -> None:
     candidate = Candidate(good(topic), WRITES, waits=seconds.wait)
     result = scored(topic, play(topic, tmp_path / "s.json", candidate, seconds=seconds))
     assert candidate.asked == STEPS[: STEPS.index("00_naive.limits") + 1]
-    assert candidate.time_was_up
+    assert ": **Time is up.**" in candidate.read
     assert line(result, "00_naive.limits").earned == 0  # there was no time to check it
     assert line(result, "00_naive.limits").points[0].unasked == "not asked"
     assert line(result, "00_naive.next").state == "unasked"
@@ -448,14 +444,25 @@ def test_without_a_limit_time_never_runs_out(topic: Topic, tmp_path: Path) -> No
     assert scored(topic, play(topic, tmp_path / "s.json", candidate, 0, seconds)).percent == 100
 
 
-def test_the_clock_stands_still_while_somebody_else_works() -> None:
+def test_the_clock_stands_still_while_the_judge_works_and_the_candidate_reads(
+    topic: Topic, tmp_path: Path
+) -> None:
     seconds = Seconds()
-    clock = Clock(1, 0, seconds)
-    seconds.now = 10
-    with clock.paused():
-        seconds.now = 500
-    assert clock.elapsed_s == 10
-    assert clock.left_s == 50
+
+    class Slow(Judge):
+        def grade(self, topic: Topic, file: Path, progress: Progress) -> Grade:
+            seconds.now += 500
+            return super().grade(topic, file, progress)
+
+    class Reads(Candidate):
+        def rate(self, answer: str, said: str) -> Do:
+            seconds.now += 500
+            return super().rate(answer, said)
+
+    kept = begin(read_interview(topic), tmp_path / "s.cu", SEED)
+    candidate = Reads(good(topic), WRITES, waits=seconds.wait)
+    sit(lambda asks: Conversation(topic, asks).run(), kept, tmp_path / "s.json", candidate, Slow(), seconds)
+    assert kept.elapsed_s == len(STEPS)
 
 
 def test_how_a_round_went_is_told_after_it(topic: Topic, tmp_path: Path) -> None:
@@ -485,7 +492,7 @@ def test_a_look_back_that_was_broken_off_comes_again(topic: Topic, tmp_path: Pat
     path = tmp_path / "s.json"
 
     class Leaves(Candidate):
-        def rate(self, answer: str, said: str) -> float:
+        def rate(self, answer: str, said: str) -> Do:
             raise KeyboardInterrupt
 
     with pytest.raises(BrokenOff):
@@ -496,13 +503,12 @@ def test_a_look_back_that_was_broken_off_comes_again(topic: Topic, tmp_path: Pat
     assert next(title for title, _ in again.looked_back) == "Version 1 of 2, looked back at"
 
 
-def test_a_look_back_that_was_seen_does_not_come_again(root: Path, tmp_path: Path) -> None:
+def test_there_is_no_way_back_past_a_look_back(root: Path, tmp_path: Path) -> None:
     path = tmp_path / "q.json"
     with pytest.raises(BrokenOff):
         ask(root, path, Candidate({"copies": "skip"}, leaves_at="copies.follow_up"))
     again = Candidate({"copies.follow_up": ["back", "So."]})
     kept = ask(root, path, again)
-    assert again.looked_back == []
     assert any("You cannot go back" in text for text in again.read)
     assert kept.over
 
@@ -523,7 +529,7 @@ def test_an_unchanged_file_is_not_graded(topic: Topic, tmp_path: Path) -> None:
 
 def test_the_candidate_begins_with_a_signature_and_how_it_is_launched(topic: Topic, tmp_path: Path) -> None:
     with pytest.raises(BrokenOff):
-        play(topic, tmp_path / "s.json", Candidate({}, leaves_at="opening"))
+        play(topic, tmp_path / "s.json", Candidate({}, leaves_at="00_naive.code"))
     assert (tmp_path / "s.cu").read_text() == unwritten(topic)
 
 
@@ -569,8 +575,8 @@ def ask(root: Path, path: Path, candidate: Candidate, seed: int = 1, kernels: bo
     """A quiz of the one question."""
     found = bank.discover(root)
     kept = session.load(path) if path.is_file() else quiz.begin(list(found.values()), seed, kernels=kernels)
-    clock = Clock(0, kept.elapsed_s, Seconds())
-    return quiz.Quiz(found, topics.discover(root), kept, path, candidate, Judge(), clock).run()
+    ladders = topics.discover(root)
+    return sit(lambda asks: quiz.Quiz(found, ladders, asks).run(), kept, path, candidate, Judge(), Seconds())
 
 
 def test_a_quiz_asks_in_words_checks_them_and_asks_for_kernels(root: Path, tmp_path: Path) -> None:
@@ -627,8 +633,8 @@ def test_lines_that_were_typed_before_ctrl_c_are_there_again(topic: Topic, tmp_p
     path, seen = tmp_path / "s.json", []
 
     class Leaves(Candidate):
-        def talk(self, asked: Asked) -> str:
-            seen.append(asked.begun)
+        def talk(self, asked: Prompt) -> str:
+            seen.append(asked.typed)
             if len(seen) == 1:
                 raise KeyboardInterrupt
             return super().talk(asked)
@@ -649,7 +655,7 @@ def test_a_session_that_another_program_goes_on_with_is_not_written_over(
     path = tmp_path / "s.json"
 
     class Twice(Candidate):
-        def talk(self, asked: Asked) -> str:
+        def talk(self, asked: Prompt) -> str:
             if asked.step == "opening":
                 other = session.load(path)
                 other.title = "the other's"
@@ -665,7 +671,7 @@ def test_the_signs_of_a_chinese_keyboard_are_understood(topic: Topic, tmp_path: 
     knows = good(topic)
     typed = {"opening": ["？", TALKS["opening"]], "00_naive.now": ["３２"], "01_wide.after": ["跳过"]}
 
-    def says(asked: Asked) -> str:
+    def says(asked: Prompt) -> str:
         waiting = typed.get(asked.step)
         return waiting.pop(0) if waiting else knows(asked)
 

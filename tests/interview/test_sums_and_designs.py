@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from knowing import Knowing
-from scripted_candidate import Candidate
+from scripted_candidate import Candidate, sit
 
 from grader.analysis.devices import named
 from grader.errors import WarpladderError
@@ -18,10 +18,10 @@ from grader.interview.drills.design import Design, read_design
 from grader.interview.drills.drill import Drill
 from grader.interview.drills.drilling import Drilling, begin
 from grader.interview.drills.estimate import FORMAT as ESTIMATE
-from grader.interview.interviewer import BrokenOff
+from grader.interview.driving import BrokenOff
 from grader.interview.probes.posing import pose
+from grader.interview.prompts import Prompt
 from grader.interview.reading import LEVELS
-from grader.interview.room import Asked
 from grader.interview.session import Session, load
 
 SEED = 11
@@ -106,7 +106,7 @@ class Knows:
         self.drill = drill
         self.of_points = Knowing([probe for point in drill.points for probe in point.probes], SEED)
 
-    def __call__(self, asked: Asked) -> str:
+    def __call__(self, asked: Prompt) -> str:
         if asked.step == PLAN:
             return self.drill.answer
         for step in self.drill.steps:
@@ -117,7 +117,7 @@ class Knows:
 
 def play(drill: Design, candidate: Candidate, path: Path) -> Session:
     kept = begin(DESIGN, [drill], SEED)
-    return Drilling(DESIGN, {drill.name: drill}, kept, path, candidate).run()
+    return sit(lambda asks: Drilling(DESIGN, {drill.name: drill}, asks).run(), kept, path, candidate)
 
 
 def test_a_design_is_played_from_its_figures_to_its_plan(designs: dict[str, Design], tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_who_comes_back_for_the_plan_is_given_the_requirements_again(
     with pytest.raises(BrokenOff):
         play(drill, Candidate(Knows(drill), leaves_at=PLAN), path)
     again = Candidate(Knows(drill))
-    Drilling(DESIGN, {NAME: drill}, load(path), path, again).run()
+    sit(lambda asks: Drilling(DESIGN, {NAME: drill}, asks).run(), load(path), path, again)
     assert "**Required:**" in again.read[0]
     assert again.asked[0] == PLAN
 

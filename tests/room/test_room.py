@@ -15,6 +15,7 @@ from grader.history.store import Store
 from grader.interview import session
 from grader.interview.drills.formats import FORMATS
 from grader.interview.drills.review import Review
+from grader.interview.interviewer import WorkbookJudge
 from grader.interview.loops.library import Library
 from grader.interview.session import Talk
 from grader.judge.runners.pool import Progress
@@ -144,9 +145,9 @@ def test_all_that_the_judge_saw_of_a_change_stands_beside_the_editor(monkeypatch
 def test_as_many_drills_are_drawn_as_in_a_terminal(here: Path) -> None:
     what = FORMATS["estimate"]
     library = Library({}, {}, {}, FORMATS, {"estimate": what.discover(ROOT)})
-    sat = sittings.begin(Wanted("estimate"), library, here)
+    sat = sittings.begin(Wanted("estimate"), library, here, WorkbookJudge("emulator"))
     assert isinstance(sat, Single)
-    assert len(sat.kept.questions) == what.count
+    assert len(sat.sitting.kept.questions) == what.count
 
 
 def test_leaving_keeps_what_was_answered_and_it_goes_on(visitor: Visitor, here: Path) -> None:

@@ -39,14 +39,16 @@ def test_without_its_packages_the_command_says_what_to_install(
 def test_a_port_that_is_taken_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    room = Room(Library({}, {}, {}, {}, {}), tmp_path, WorkbookJudge())
+
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(Exception, match=f"port {port} cannot be used: Address already in use"):
-            serve(room, port, print)
+            serve(lambda aside: Room(NOTHING, tmp_path, WorkbookJudge(), aside), port, print)
 
+
+NOTHING = Library({}, {}, {}, {}, {})
 
 NOTES = """#!/bin/sh
 printf '%s\\n' "$@" > "{folder}/arguments"

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 from knowing import Knowing, guess
-from scripted_candidate import Candidate
+from scripted_candidate import Candidate, sit
 from tiers import sample
 
 from grader.interview import card, sheet
 from grader.interview.conversation import Conversation, begin
 from grader.interview.interviewer import WorkbookJudge
-from grader.interview.room import Asked
+from grader.interview.prompts import Prompt
 from grader.interview.rounds import Interview, read_interview
 from grader.interview.session import Code, Figure
 from grader.judge.values import of_file
@@ -50,7 +50,7 @@ class Senior:
         self.interview = interview
         self.knows = Knowing(interview.probes, SEED)
 
-    def __call__(self, asked: Asked) -> str:
+    def __call__(self, asked: Prompt) -> str:
         if asked.step.endswith(".probe"):
             return self.knows(asked)
         if asked.step == "opening":
@@ -76,7 +76,13 @@ class Senior:
 def play(topic: Topic, folder: Path, candidate: Candidate) -> card.Card:
     interview = read_interview(topic)
     kept = begin(interview, folder / f"mine{topic.suffix}", SEED, 0)
-    Conversation(topic, kept, folder / "session.json", candidate, WorkbookJudge(DEVICE)).run()
+    sit(
+        lambda asks: Conversation(topic, asks).run(),
+        kept,
+        folder / "session.json",
+        candidate,
+        WorkbookJudge(DEVICE),
+    )
     return card.of_interview(interview, topic, kept)
 
 
@@ -110,7 +116,7 @@ def test_a_weak_candidate_gets_a_fair_card(name: str, tmp_path: Path) -> None:
 
     guessed = guess(random.Random(1), lambda asked, rng: rng.randrange(len(asked.options)))
 
-    def says(asked: Asked) -> str:
+    def says(asked: Prompt) -> str:
         if asked.step.endswith((".limits", ".next")):
             return "memory bandwidth, shared memory, streams, cache"
         if asked.step.endswith((".before", ".after", ".now")):
@@ -207,7 +213,13 @@ def test_answers_of_a_session_are_typed(tmp_path: Path) -> None:
     kept = begin(interview, tmp_path / "mine.cu", SEED, 0)
     naive = topic.rungs[0].path.read_text()
     candidate = Candidate({"00_naive.now": "200/9"}, {"00_naive.code": [naive]})
-    Conversation(topic, kept, tmp_path / "s.json", candidate, WorkbookJudge(DEVICE)).run()
+    sit(
+        lambda asks: Conversation(topic, asks).run(),
+        kept,
+        tmp_path / "s.json",
+        candidate,
+        WorkbookJudge(DEVICE),
+    )
     code, figure = kept.answer("00_naive.code"), kept.answer("00_naive.now")
     assert isinstance(code, Code)
     assert isinstance(figure, Figure)

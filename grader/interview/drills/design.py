@@ -22,9 +22,8 @@ from grader.interview.drills.drill import (
 from grader.interview.points import Point, check_weights, read_points
 from grader.interview.probes.kinds import fields, known
 from grader.interview.probes.posing import formatted
+from grader.interview.prompts import Flow
 from grader.interview.reading import prose
-from grader.interview.room import Back
-from grader.interview.session import Talk
 from grader.interview.talks import Talks
 
 PLAN = "plan"
@@ -64,22 +63,16 @@ def read_design(path: Path) -> Design:
     )
 
 
-def ask_for_the_plan(drill: Design, talks: Talks, step: str) -> None:
+def ask_for_the_plan(drill: Design, talks: Talks, step: str) -> Flow[None]:
     """Tell the right figures, so that nobody plans with wrong ones; then ask for the plan."""
     asked, heading = f"{step}.{PLAN}", f"{drill.title}: the plan"
-    if talks.kept.answer(asked) is None:
-        look_back(drill, talks, step)
+    yield from look_back(drill, talks, step)
+    if talks.clock.up:
+        return
     question = formatted(drill.question, drill.drawn(talks.kept.seed))
-    while not talks.interviewer.clock.up:
-        try:
-            talks.converse(asked, heading, question, drill.points, f"{FORMAT.name}/{drill.name}")
-            break
-        except Back:
-            talks.interviewer.back()
-    talk = talks.kept.answer(asked)
-    if isinstance(talk, Talk) and not talk.looked_back:
-        talks.checked(heading, asked)
-        talks.rate(asked, drill.answer)
+    yield from talks.converse(asked, heading, question, drill.points, f"{FORMAT.name}/{drill.name}")
+    yield from talks.checked(heading, asked)
+    yield from talks.rate(asked, drill.answer)
 
 
 FORMAT = Format("design", "figures and a plan", 1, read_design, nothing_to_prove, ask_for_the_plan)

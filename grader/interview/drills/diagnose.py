@@ -16,11 +16,14 @@ from grader.interview.counted import counted_file
 from grader.interview.drills import page
 from grader.interview.drills.drill import HEAD, Drill, Format, look_back, read_head, read_table
 from grader.interview.drills.looked_at import SOURCES, cure_of, modelled, source_of
-from grader.interview.drills.mending import Task, Worth, difference, file_of, mend
+from grader.interview.drills.mending import difference, file_of
 from grader.interview.points import check_weights, read_weight
 from grader.interview.probes.kinds import Parameters
+from grader.interview.prompts import Flow, Work
 from grader.interview.reading import prose
+from grader.interview.session import Counted
 from grader.interview.talks import Talks
+from grader.interview.writing import Task, Worth, write
 from grader.judge import values
 from grader.results import Grade
 from grader.workbook import topics, units
@@ -103,31 +106,36 @@ def _mend(table: Table) -> Mend:
 # ---- asked after the steps -----------------------------------------------------------------------------------
 
 
-def mended(drill: Diagnosis, talks: Talks, step: str) -> None:
+def mended(drill: Diagnosis, talks: Talks, step: str) -> Flow[None]:
     """Have it mended; then show what would have done, and how the steps went."""
     interviewer = talks.interviewer
-    if not interviewer.open(f"{step}.mend"):
-        return look_back(drill, talks, step)
-    topic = topics.load(drill.topic)
+    if not interviewer.clock.up:
+        topic, slow = topics.load(drill.topic), drill.kernel.read_text(encoding="utf-8")
+        file = file_of(interviewer, drill.name, drill.kernel.suffix)
+        task = Task(
+            step=f"{step}.mend",
+            heading=drill.title,
+            text=drill.mend.text,
+            hint=drill.steps[0].probe.explain,
+            topic=drill.topic,
+            file=file,
+            starter=slow,
+            judge=lambda file, progress: interviewer.judge.grade(topic, file, progress),
+            worth=lambda result, source: worth(drill, result),
+        )
+        yield from write(interviewer, task)
+        times = yield from interviewer.done(Work(task.step, None, lambda _: _times(drill, task.step)))
+        assert isinstance(times, Counted)
+        before, after = (units.seconds(times.values[name], "modelled") for name in ("kernel", "cure"))
+        cure = difference(slow, drill.cure.read_text(encoding="utf-8"))
+        interviewer.say(f"{before} become {after}, modelled:\n\n{cure}", "A cure")
+    yield from look_back(drill, talks, step)
 
-    slow = drill.kernel.read_text(encoding="utf-8")
-    task = Task(
-        step=f"{step}.mend",
-        heading=drill.title,
-        text=drill.mend.text,
-        hint=drill.steps[0].probe.explain,
-        topic=drill.topic,
-        source=slow,
-        judge=lambda file, progress: interviewer.judge.grade(topic, file, progress),
-        worth=lambda result, source: worth(drill, result),
-    )
-    mend(interviewer, task, file_of(interviewer, drill.name, drill.kernel.suffix))
-    before, after = (modelled(drill.topic, file).time.seconds for file in (drill.kernel, drill.cure))
-    times = f"{units.seconds(before, 'modelled')} become {units.seconds(after, 'modelled')}, modelled:"
-    with interviewer.clock.paused():
-        cure = drill.cure.read_text(encoding="utf-8")
-        interviewer.frontend.say(f"{times}\n\n{difference(slow, cure)}", "A cure")
-    return look_back(drill, talks, step)
+
+def _times(drill: Diagnosis, step: str) -> Counted:
+    """Seconds that the kernel and its cure take, by the model."""
+    files = {"kernel": drill.kernel, "cure": drill.cure}
+    return Counted(step, {name: modelled(drill.topic, file).time.seconds for name, file in files.items()})
 
 
 def worth(drill: Diagnosis, result: Grade) -> Worth:

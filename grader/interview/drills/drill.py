@@ -19,6 +19,7 @@ from grader.interview import credit, reading
 from grader.interview.points import check_weights, read_weight
 from grader.interview.probes.kinds import Draw, Parameters, Probe, fields, known, read_draw, read_probe
 from grader.interview.probes.posing import formatted
+from grader.interview.prompts import Flow
 from grader.interview.reading import Level, Source, prose
 from grader.interview.session import Kind, Probed, Session
 from grader.interview.talks import Talks
@@ -142,7 +143,7 @@ class Format(Generic[AnyDrill]):
         [AnyDrill], Iterator[WarpladderError]
     ]  # runs what a drill says of its kernels; yields problems
     after: Callable[
-        [AnyDrill, Talks, str], None
+        [AnyDrill, Talks, str], Flow[None]
     ]  # asks what comes after the steps, at steps that begin with a name
     files: tuple[str, ...] = (".toml", ".py")  # how the names of a drill's files end
 
@@ -223,10 +224,6 @@ def nothing_to_prove(drill: Drill) -> Iterator[WarpladderError]:
     yield from ()
 
 
-def look_back(drill: Drill, talks: Talks, step: str) -> None:
+def look_back(drill: Drill, talks: Talks, step: str) -> Flow[None]:
     """Show how the steps went: all that comes after them in a format that asks nothing more."""
-    points = checked_steps(drill, talks.kept)
-    if points:
-        with talks.clock.paused():
-            talks.frontend.checked(drill.title, points)
-        talks.interviewer.told()
+    yield from talks.interviewer.checked(drill.title, checked_steps(drill, talks.kept))

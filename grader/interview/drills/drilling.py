@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from grader.errors import WarpladderError
 from grader.interview import session
 from grader.interview.drills.drill import Drill, Format, find
-from grader.interview.interviewer import Interviewer, Judge
+from grader.interview.interviewer import Interviewer
+from grader.interview.prompts import Flow, Given
 from grader.interview.reading import Level
-from grader.interview.room import Back, Frontend
-from grader.interview.session import Clock, Session
+from grader.interview.session import Session
 from grader.interview.talks import Talks
 
 
@@ -53,43 +52,27 @@ def begin(what: Format[Any], drills: Sequence[Drill], seed: int, minutes: float 
 class Drilling:
     """Drills between the workbook and a candidate."""
 
-    def __init__(
-        self,
-        what: Format[Any],
-        drills: Mapping[str, Drill],
-        kept: Session,
-        path: Path,
-        frontend: Frontend,
-        judge: Judge | None = None,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, what: Format[Any], drills: Mapping[str, Drill], interviewer: Interviewer) -> None:
+        """Raises WarpladderError where a drill is no longer there."""
         self.what = what
-        self.drills = [find(drills, name, what.name) for name in kept.questions]
-        self.interviewer = Interviewer(kept, path, frontend, judge, clock)
-        self.talks = Talks(self.interviewer)
-        self.kept = kept
+        self.interviewer, self.kept = interviewer, interviewer.kept
+        self.drills = [find(drills, name, what.name) for name in self.kept.questions]
+        self.talks = Talks(interviewer)
 
-    def run(self) -> Session:
-        """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
-        return self.interviewer.sit(self._every)
-
-    def _every(self) -> None:
+    def run(self) -> Flow[None]:
+        """Ask until everything is asked, or time is up."""
         for number, drill in enumerate(self.drills):
-            self._drill(drill, f"{number + 1} of {len(self.drills)}: {drill.title}")
+            if not self.interviewer.clock.up:
+                yield from self._drill(drill, f"{number + 1} of {len(self.drills)}: {drill.title}")
+        self.interviewer.time_is_up()
 
-    def _drill(self, drill: Drill, heading: str) -> None:
-        """A drill; what was asked before the session was broken off is not asked again."""
+    def _drill(self, drill: Drill, heading: str) -> Flow[None]:
         parameters = drill.drawn(self.kept.seed)
-        steps = {f"{drill.name}.{step.probe.name}": step for step in drill.steps}
-        further = [f"{drill.name}.{name}" for name, _ in drill.further]
-        if not any(self.interviewer.open(name) for name in (*steps, *further)):
-            return
-        self.interviewer.frontend.say(drill.given(parameters), heading)
-        for name, step in steps.items():
-            while self.interviewer.open(name):
-                self.interviewer.told()  # its text may tell what was asked before it
-                try:
-                    self.talks.probe(name, heading, step.probe, f"{self.what.name}/{drill.name}", parameters)
-                except Back:
-                    self.interviewer.back()
-        self.what.after(drill, self.talks, drill.name)
+        self.interviewer.show(Given(heading, drill.given(parameters)))
+        for step in drill.steps:
+            self.interviewer.told()  # its text may tell what was asked before it
+            name = f"{drill.name}.{step.probe.name}"
+            yield from self.talks.probe(
+                name, heading, step.probe, f"{self.what.name}/{drill.name}", parameters
+            )
+        yield from self.what.after(drill, self.talks, drill.name)

@@ -16,10 +16,12 @@ from pathlib import Path
 
 from grader.errors import WarpladderError
 from grader.interview.drills.drill import HEAD, Drill, Format, look_back, read_head, read_table
-from grader.interview.drills.mending import Task, Worth, changed, difference, file_of, mend
+from grader.interview.drills.mending import changed, difference, file_of
 from grader.interview.points import check_weights, read_weight
 from grader.interview.probes.kinds import MARK, LineProbe
+from grader.interview.prompts import Flow
 from grader.interview.talks import Talks
+from grader.interview.writing import Task, Worth, write
 from grader.judge.grade import grade
 from grader.judge.programs.judging import judge
 from grader.judge.programs.printing import Expected, judge_output
@@ -194,25 +196,25 @@ def _run(table: Table) -> Expected:
 # ---- asked after the steps ---------------------------------------------------------------------------------------
 
 
-def mended(drill: Review, talks: Talks, step: str) -> None:
+def mended(drill: Review, talks: Talks, step: str) -> Flow[None]:
     """Have it mended; then show what would have done, and how the steps went."""
     interviewer = talks.interviewer
-    if not interviewer.open(f"{step}.mend"):
-        return look_back(drill, talks, step)
-    task = Task(
-        step=f"{step}.mend",
-        heading=drill.title,
-        text=MEND,
-        hint=_hint(drill),
-        topic=drill.fault.judged_by,
-        source=drill.shown,
-        judge=drill.judge,
-        worth=lambda result, source: worth(drill, result, source),
-    )
-    mend(interviewer, task, file_of(interviewer, drill.name, drill.source.suffix))
-    with interviewer.clock.paused():
-        interviewer.frontend.say(difference(drill.shown, drill.cured), "A cure")
-    return look_back(drill, talks, step)
+    if not interviewer.clock.up:
+        file = file_of(interviewer, drill.name, drill.source.suffix)
+        task = Task(
+            step=f"{step}.mend",
+            heading=drill.title,
+            text=MEND,
+            hint=_hint(drill),
+            topic=drill.fault.judged_by,
+            file=file,
+            starter=drill.shown,
+            judge=drill.judge,
+            worth=lambda result, source: worth(drill, result, source),
+        )
+        yield from write(interviewer, task)
+        interviewer.say(difference(drill.shown, drill.cured), "A cure")
+    yield from look_back(drill, talks, step)
 
 
 def worth(drill: Review, result: Grade, source: str) -> Worth:

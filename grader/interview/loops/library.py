@@ -20,15 +20,17 @@ from grader.interview.drills import drilling
 from grader.interview.drills.drill import Drill, Format
 from grader.interview.drills.drilling import Drilling
 from grader.interview.drills.formats import FORMATS
-from grader.interview.interviewer import Judge
+from grader.interview.interviewer import Interviewer, Judge
 from grader.interview.loops.plan import Part
 from grader.interview.practice.catalogue import Catalogue
 from grader.interview.practice.fresh import items_of_part
+from grader.interview.practice.recall import Recall
+from grader.interview.prompts import Flow
 from grader.interview.quiz import Quiz
 from grader.interview.reading import LEVELS, Level
-from grader.interview.room import Frontend
 from grader.interview.rounds import Interview
 from grader.interview.session import Kind, Session
+from grader.interview.sitting import Sitting
 from grader.workbook.topic import Topic
 
 
@@ -90,15 +92,18 @@ class Library:
         what, drills = self.formats[planned.format], self.drills[planned.format]
         return drilling.begin(what, [drills[name] for name in planned.names], seed, planned.minutes)
 
-    def ask(self, kept: Session, path: Path, frontend: Frontend, judge: Judge) -> None:
-        """Ask what is left of a session. Raises BrokenOff where the candidate leaves."""
+    def sitting(self, kept: Session, path: Path, judge: Judge) -> Sitting:
+        """A session, as it stands. Raises WarpladderError where what it asks is no longer there."""
+        return Sitting(lambda interviewer: self._asks(kept, interviewer), kept, path, judge)
+
+    def _asks(self, kept: Session, interviewer: Interviewer) -> Flow[None]:
         if kept.kind == "quiz":
-            Quiz(self.questions, self.topics, kept, path, frontend, judge).run()
-        elif kept.kind == "interview":
-            Conversation(self.topics[kept.topic], kept, path, frontend, judge).run()
-        else:
-            what, drills = self.formats[kept.kind], self.drills[kept.kind]
-            Drilling(what, drills, kept, path, frontend, judge).run()
+            return Quiz(self.questions, self.topics, interviewer).run()
+        if kept.kind == "interview":
+            return Conversation(self.topics[kept.topic], interviewer).run()
+        if kept.kind == "today":
+            return Recall(self.catalogue.askable, interviewer).run()
+        return Drilling(self.formats[kept.kind], self.drills[kept.kind], interviewer).run()
 
     def card(self, kept: Session) -> Card:
         """A session, scored."""

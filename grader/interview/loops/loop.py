@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count as from_number
 from pathlib import Path
@@ -22,8 +21,8 @@ from grader.interview.interviewer import Judge
 from grader.interview.loops.library import Library, Planned, missing
 from grader.interview.loops.plan import Style
 from grader.interview.reading import Level
-from grader.interview.room import Frontend
 from grader.interview.session import Session
+from grader.interview.sitting import Sitting
 
 FILE = "loop.json"
 Schema = Literal["warpladder/loop/1"]
@@ -96,21 +95,10 @@ class Loop:
             found.append(Stage(number, planned, file, sessions.load(file) if file.is_file() else None))
         return found
 
-    def run(
-        self,
-        frontend: Frontend,
-        judge: Judge,
-        ready: Callable[[Stage], None],
-        done: Callable[[Stage, Session, Card], None],
-    ) -> None:
-        """Ask what is left. `ready` is called before each part, `done` after it. Raises BrokenOff."""
-        for stage in self.stages():
-            if stage.over:
-                continue
-            ready(stage)
-            kept = stage.kept or self.library.begin(stage.planned, stage.file, self.drawn.seed)
-            self.library.ask(kept, stage.file, frontend, judge)
-            done(stage, kept, self.library.card(kept))
+    def sitting(self, stage: Stage, judge: Judge) -> Sitting:
+        """A part, begun or gone on with."""
+        kept = stage.kept or self.library.begin(stage.planned, stage.file, self.drawn.seed)
+        return self.library.sitting(kept, stage.file, judge)
 
     def broken_off(self) -> list[tuple[Session, Card]]:
         """Sessions that were begun and are not over, with their cards as they stand."""

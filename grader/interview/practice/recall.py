@@ -13,8 +13,8 @@ from grader.history.items import Item
 from grader.interview import credit, session
 from grader.interview.interviewer import Interviewer
 from grader.interview.practice.catalogue import Askable
-from grader.interview.room import Back, Frontend
-from grader.interview.session import Clock, Probed, Session
+from grader.interview.prompts import Flow
+from grader.interview.session import Probed, Session
 from grader.interview.talks import Talks
 
 
@@ -35,39 +35,21 @@ def unfinished(path: Path, askable: Mapping[str, Askable]) -> Session | None:
 class Recall:
     """Items between the workbook and a candidate."""
 
-    def __init__(
-        self,
-        askable: Mapping[str, Askable],
-        kept: Session,
-        path: Path,
-        frontend: Frontend,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, askable: Mapping[str, Askable], interviewer: Interviewer) -> None:
         """What the workbook no longer asks is left out."""
-        self.askable = [askable[key] for key in kept.questions if key in askable]
-        self.interviewer = Interviewer(kept, path, frontend, clock=clock)
-        self.talks = Talks(self.interviewer)
-        self.kept = kept
+        self.interviewer, self.kept = interviewer, interviewer.kept
+        self.askable = [askable[key] for key in self.kept.questions if key in askable]
+        self.talks = Talks(interviewer)
 
-    def run(self) -> Session:
-        """Ask until everything is asked. Raises BrokenOff where the candidate leaves."""
-        return self.interviewer.sit(self._every)
-
-    def _every(self) -> None:
+    def run(self) -> Flow[None]:
+        """Ask until everything is asked."""
         for number, found in enumerate(self.askable):
-            self._ask(found, f"{number + 1} of {len(self.askable)}: {found.item.title}")
+            yield from self._ask(found, f"{number + 1} of {len(self.askable)}: {found.item.title}")
 
-    def _ask(self, found: Askable, heading: str) -> None:
+    def _ask(self, found: Askable, heading: str) -> Flow[None]:
         step = found.item.key
-        while self.interviewer.open(step):
-            try:
-                self.talks.probe(step, heading, found.probe, step.rpartition("/")[0])
-            except Back:
-                self.interviewer.back()
+        yield from self.talks.probe(step, heading, found.probe, step.rpartition("/")[0])
         answer = self.kept.answer(step)
-        if isinstance(answer, Probed) and len(self.kept.answers) > self.kept.shown:
-            self.interviewer.told()
-            with self.interviewer.clock.paused():
-                shown = msgspec.structs.replace(answer, asked="")  # it was just read
-                point = credit.Point(1, found.point.text, shown)
-                self.interviewer.frontend.checked("", [point])
+        if isinstance(answer, Probed):
+            shown = msgspec.structs.replace(answer, asked="")  # it was just read
+            yield from self.interviewer.checked("", [credit.Point(1, found.point.text, shown)])

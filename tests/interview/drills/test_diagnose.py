@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from scripted_candidate import Candidate
+from scripted_candidate import Candidate, sit
 
 from grader.errors import WarpladderError
 from grader.interview import card
@@ -162,9 +162,9 @@ def mended(tmp_path: Path, *versions: str, name: str = SAMPLE) -> tuple[Session,
     candidate = Candidate({}, {f"{name}.mend": versions})
     kept = drilling.begin(diagnose.FORMAT, [DRILLS[name]], 1)
     path = tmp_path / "diagnose-1.json"
-    return drilling.Drilling(
-        diagnose.FORMAT, DRILLS, kept, path, candidate, WorkbookJudge("emulator")
-    ).run(), candidate
+    judge = WorkbookJudge("emulator")
+    sit(lambda asks: drilling.Drilling(diagnose.FORMAT, DRILLS, asks).run(), kept, path, candidate, judge)
+    return kept, candidate
 
 
 def test_a_kernel_that_reaches_the_goal_earns_the_points(tmp_path):

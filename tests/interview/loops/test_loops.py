@@ -12,14 +12,12 @@ from scripted_candidate import Candidate
 
 from grader.errors import WarpladderError
 from grader.interview import bank, rounds, session
-from grader.interview.card import Card
 from grader.interview.drills.formats import FORMATS
-from grader.interview.interviewer import BrokenOff
+from grader.interview.driving import BrokenOff, drive
 from grader.interview.loops import loop, plan
 from grader.interview.loops.library import Library
-from grader.interview.loops.loop import Loop, Stage
-from grader.interview.room import Asked
-from grader.interview.session import Session
+from grader.interview.loops.loop import Loop
+from grader.interview.prompts import Prompt
 from grader.judge.runners.pool import Progress
 from grader.results import Grade
 from grader.workbook import topics
@@ -100,10 +98,6 @@ def answers(folder: Path) -> dict[str, list[Any]]:
     return {path.name: session.load(path).answers for path in sorted(folder.glob("?-*.json"))}
 
 
-def nothing(*about: object) -> None:
-    pass
-
-
 # ---- what is drawn -----------------------------------------------------------------------------------------
 
 
@@ -143,27 +137,25 @@ def test_a_screen_asks_what_its_role_is_asked_at_the_level_or_the_one_below(role
 # ---- how it goes -------------------------------------------------------------------------------------------
 
 
+def whole(begun: Loop, candidate: Candidate) -> None:
+    """All parts that are left."""
+    for stage in begun.stages():
+        if not stage.over:
+            drive(begun.sitting(stage, Judge()), candidate)
+
+
 def test_a_day_from_the_first_part_to_the_verdict(
     library: Library, style: plan.Style, tmp_path: Path
 ) -> None:
     begun = day(library, style, tmp_path / "loop-1")
-    ready: list[str] = []
-    done: list[tuple[str, float]] = []
-
-    def after(stage: Stage, kept: Session, card: Card) -> None:
-        assert kept.over
-        done.append((stage.planned.title, card.percent))
-
-    candidate = Candidate(says)
-    begun.run(candidate, Judge(), lambda stage: ready.append(stage.planned.title), after)
-    assert ready == ["Screen", "Sums", "Coding"]
-    assert [title for title, _ in done] == ready
+    whole(begun, Candidate(says))
+    assert [stage.planned.title for stage in begun.stages()] == ["Screen", "Sums", "Coding"]
     assert all(stage.over for stage in begun.stages())
     cards = begun.cards()
     assert 0 <= loop.share(cards) <= 1
     assert loop.verdict_of(cards) in ("strong hire", "hire", "lean no hire", "no hire")
     before = answers(tmp_path / "loop-1")
-    Loop(tmp_path / "loop-1", library).run(candidate, Judge(), nothing, nothing)  # nothing is left
+    whole(Loop(tmp_path / "loop-1", library), Candidate(says))  # nothing is left
     assert answers(tmp_path / "loop-1") == before
 
 
@@ -174,14 +166,14 @@ def test_a_part_counts_by_its_minutes_and_one_that_was_not_begun_as_nothing(
     cards = begun.cards()
     assert (loop.share(cards), loop.verdict_of(cards)) == (0.0, "no hire")
     with pytest.raises(BrokenOff):
-        begun.run(Candidate(says, leaves_at="opening"), Judge(), nothing, nothing)
+        whole(begun, Candidate(says, leaves_at="opening"))
     assert [kept.kind for kept, _ in begun.broken_off()] == ["interview"]
     percents = [0.0 if card is None else card.percent for _, card in begun.cards()]
     expected = (20 * percents[0] + 10 * percents[1] + 30 * percents[2]) / 60 / 100
     assert loop.share(begun.cards()) == pytest.approx(expected)
 
 
-def says(asked: Asked) -> str:
+def says(asked: Prompt) -> str:
     """Something to everything; each answer can be read."""
     if asked.step in ("copies", "opening") or asked.step.endswith((".limits", ".next")):
         return "The bandwidth: every byte is read once."
@@ -210,22 +202,22 @@ class Mortal(Candidate):
         if self.left < 0:
             raise Killed
 
-    def talk(self, asked: Asked) -> str:
+    def talk(self, asked: Prompt) -> str:
         self._moment()
         said = super().talk(asked)
         self.answered += 1
         return said
 
-    def line(self, asked: Asked) -> str:
+    def line(self, asked: Prompt) -> str:
         self._moment()
         said = super().line(asked)
         self.answered += 1
         return said
 
-    def code(self, asked: Asked, file: Path, draft: session.Code) -> Any:
+    def code(self, asked: Prompt) -> session.Do:
         self._moment()
         self.answered += 1
-        return super().code(asked, file, draft)
+        return super().code(asked)
 
     def say(self, text: str, title: str = "") -> None:
         self._moment()
@@ -250,7 +242,7 @@ def test_however_often_it_is_killed_no_answer_is_lost(
         candidate = Mortal(draw.randrange(10))
         kept_before = sum(map(len, answers(folder).values()))
         try:
-            Loop(folder, library).run(candidate, Judge(), nothing, nothing)
+            whole(Loop(folder, library), candidate)
         except Killed:
             now = answers(folder)
             assert sum(map(len, now.values())) == kept_before + candidate.answered
@@ -262,10 +254,10 @@ def test_however_often_it_is_killed_no_answer_is_lost(
         break
     steps = [answer.step for kept in answers(folder).values() for answer in kept]
     assert len(steps) == len(set(steps))
-    whole = tmp_path / "loop-2"
-    day(library, style, whole).run(Candidate(says), Judge(), nothing, nothing)
+    other = tmp_path / "loop-2"
+    whole(day(library, style, other), Candidate(says))
     assert {name: len(kept) for name, kept in answers(folder).items()} == {
-        name: len(kept) for name, kept in answers(whole).items()
+        name: len(kept) for name, kept in answers(other).items()
     }
 
 
@@ -274,7 +266,7 @@ def test_a_death_before_the_first_answer_leaves_the_day_as_it_was_drawn(
 ) -> None:
     begun = day(library, style, tmp_path / "loop-1")
     with pytest.raises(Killed):
-        begun.run(Mortal(0), Judge(), nothing, nothing)
+        whole(begun, Mortal(0))
     assert Loop(tmp_path / "loop-1", library).drawn == begun.drawn
 
 

@@ -8,17 +8,17 @@ import little_interview
 import msgspec
 import pytest
 from knowing import Knowing
-from scripted_candidate import Candidate
+from scripted_candidate import Candidate, sit
 
 from grader.history.outcomes import Outcome
 from grader.history.schedule import Schedule
 from grader.interview import bank, card, quiz, rounds, session
 from grader.interview.drills.formats import FORMATS
-from grader.interview.interviewer import BrokenOff
+from grader.interview.driving import BrokenOff
 from grader.interview.practice import fresh, recall, recording
 from grader.interview.practice.catalogue import Catalogue
 from grader.interview.probes.posing import pose
-from grader.interview.room import Asked
+from grader.interview.prompts import Prompt
 from grader.interview.session import Code, Figure, Session
 from grader.workbook import topics
 
@@ -56,7 +56,7 @@ def asked_in_a_quiz(
 ) -> Session:
     """A quiz on the little question, answered in prose by `says`; the first probe of point `wrong` is wrong."""
 
-    def answers(asked: Asked) -> str:
+    def answers(asked: Prompt) -> str:
         if asked.step == "copies":
             return says
         if asked.step == f"copies.{wrong}.probe":
@@ -68,7 +68,7 @@ def asked_in_a_quiz(
     kept.started = STARTED.isoformat()
     tmp_path.mkdir(exist_ok=True)
     path = tmp_path / "quiz.json"
-    quiz.Quiz(questions, {}, kept, path, Candidate(answers)).run()
+    sit(lambda asks: quiz.Quiz(questions, {}, asks).run(), kept, path, Candidate(answers))
     return kept
 
 
@@ -222,7 +222,7 @@ def test_items_are_asked_one_by_one_with_what_is_right_after_each(
     keys = ["copies/touched", "copy/stop", "copies/first_line"]
     kept = recall.begin([catalogue.items[key] for key in keys], SEED)
     candidate = Candidate({key: pose(catalogue.askable[key].probe, f"{SEED} {key}").answer for key in keys})
-    recall.Recall(catalogue.askable, kept, tmp_path / "today.json", candidate).run()
+    sit(lambda asks: recall.Recall(catalogue.askable, asks).run(), kept, tmp_path / "today.json", candidate)
     assert kept.over
     assert candidate.asked == keys
     assert [points[0].text for _, points in candidate.looked_back] == [
@@ -241,11 +241,14 @@ def test_a_day_that_was_broken_off_goes_on_where_it_stood(catalogue: Catalogue, 
     keys, path = ["copies/touched", "copies/larger"], tmp_path / "today.json"
     kept = recall.begin([catalogue.items[key] for key in keys], SEED)
     with pytest.raises(BrokenOff):
-        recall.Recall(
-            catalogue.askable, kept, path, Candidate({keys[0]: "a"}, leaves_at="copies/larger")
-        ).run()
+        sit(
+            lambda asks: recall.Recall(catalogue.askable, asks).run(),
+            kept,
+            path,
+            Candidate({keys[0]: "a"}, leaves_at="copies/larger"),
+        )
     again, candidate = session.load(path), Candidate({})
-    recall.Recall(catalogue.askable, again, path, candidate).run()
+    sit(lambda asks: recall.Recall(catalogue.askable, asks).run(), again, path, candidate)
     assert candidate.asked == ["copies/larger"]
     assert [answer.step for answer in again.answers] == keys
 
@@ -253,7 +256,7 @@ def test_a_day_that_was_broken_off_goes_on_where_it_stood(catalogue: Catalogue, 
 def test_what_is_gone_since_is_not_asked(catalogue: Catalogue, tmp_path: Path) -> None:
     kept = recall.begin([catalogue.items["copies/touched"]], SEED)
     candidate = Candidate({})
-    assert recall.Recall({}, kept, tmp_path / "today.json", candidate).run().over
+    assert sit(lambda asks: recall.Recall({}, asks).run(), kept, tmp_path / "today.json", candidate).over
     assert candidate.asked == []
 
 
