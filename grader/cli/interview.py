@@ -207,15 +207,16 @@ def room(
       ladder room --port 8000 --no-open
     """
     try:
-        from grader.room.serving import serve
+        from grader.web.serving import serve
     except ImportError as error:
         remedy = "in Warpladder's folder: pip install -e '.[room]'"
         package = (error.name or "").partition(".")[0]
         raise WarpladderError(f"the page needs {package}, which is not installed", remedy=remedy) from None
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.loops import library
-    from grader.room.door import door
+    from grader.room.app import site
     from grader.room.room import Room
+    from grader.web.door import door
     from grader.workbook.topics import discover
 
     shown = console_for()
@@ -229,5 +230,5 @@ def room(
                 webbrowser.open(stack.enter_context(door(address, Path())))
 
         has, judge = library.discover(discover()), WorkbookJudge(device, arch)
-        serve(lambda aside: Room(has, Path(), judge, aside), port, opened)
+        serve(lambda aside: site(Room(has, Path(), judge, aside)), port, opened)
     shown.print("The room is closed; what was begun is kept.")

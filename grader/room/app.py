@@ -3,47 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import parse_qs
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route
 
 from grader.room import pages, sittings
-from grader.room.guard import LONGEST_BODY, Guard
 from grader.room.room import Room
 from grader.room.sittings import Wanted
+from grader.web.forms import form
+from grader.web.serving import Site
 
 PATIENCE_S = 20.0
 """A request for news waits so long."""
 
-STATIC = Path(__file__).parent / "static"
 FRAGMENT = "x-room"
 """The header by which the page's script asks for the part that changes."""
 
 
-def application(room: Room, hosts: frozenset[str], token: str) -> Starlette:
-    """The application of a room, for browsers that name one of `hosts` and know the token."""
+def site(room: Room) -> Site:
+    """What a room serves."""
     requests = Requests(room)
-    return Starlette(
-        routes=[
-            Route("/", requests.page),
-            Route("/news", requests.news),
-            Route("/begin", requests.begin, methods=["POST"]),
-            Route("/resume", requests.resume, methods=["POST"]),
-            Route("/answer", requests.answer, methods=["POST"]),
-            Route("/draft", requests.draft, methods=["POST"]),
-            Route("/leave", requests.leave, methods=["POST"]),
-            Route("/door", requests.door, methods=["POST"]),
-            Route("/style.css", requests.style),
-            Mount("/static", StaticFiles(directory=STATIC)),
-        ],
-        middleware=[Middleware(Guard, hosts=hosts, token=token)],
-    )
+    routes = [
+        Route("/", requests.page),
+        Route("/news", requests.news),
+        Route("/begin", requests.begin, methods=["POST"]),
+        Route("/resume", requests.resume, methods=["POST"]),
+        Route("/answer", requests.answer, methods=["POST"]),
+        Route("/draft", requests.draft, methods=["POST"]),
+        Route("/leave", requests.leave, methods=["POST"]),
+        Route("/door", requests.door, methods=["POST"]),
+        Route("/style.css", requests.style),
+    ]
+    return Site(routes, Path(__file__).parent / "static", room.close)
 
 
 class Requests:
@@ -69,7 +61,7 @@ class Requests:
 
     async def begin(self, request: Request) -> Response:
         """A new sitting."""
-        sent = await _form(request)
+        sent = await form(request)
         count = sent.get("count", "")
         wanted = Wanted(
             what=sent.get("what", ""),
@@ -84,19 +76,19 @@ class Requests:
 
     async def resume(self, request: Request) -> Response:
         """A sitting that was broken off."""
-        name, room = (await _form(request)).get("name", ""), self.room
+        name, room = (await form(request)).get("name", ""), self.room
         await room.begin(lambda: sittings.resume(name, room.library, room.folder, room.judge))
         return self._following(request)
 
     async def answer(self, request: Request) -> Response:
         """An answer; one to a question that is not open any more changes nothing."""
-        sent = await _form(request)
+        sent = await form(request)
         await self.room.answer(_number(sent), sent.get("do", ""), sent.get("typed", ""))
         return self._following(request)
 
     async def draft(self, request: Request) -> Response:
         """What is typed so far: 204 once it is written, 200 where it was for a question that is not open any more."""
-        sent = await _form(request)
+        sent = await form(request)
         written = await self.room.draft(_number(sent), sent.get("typed", ""))
         return Response(status_code=204 if written else 200)
 
@@ -120,19 +112,3 @@ class Requests:
 def _number(sent: dict[str, str]) -> int:
     number = sent.get("number", "")
     return int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else 0
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form; raises HTTPException for what is no form, or too long."""
-    if request.headers.get("content-type", "").partition(";")[0] != "application/x-www-form-urlencoded":
-        raise HTTPException(415, "This is no form.")
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LONGEST_BODY:
-            raise HTTPException(413, "This is too long.")
-    try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20, errors="strict")
-    except ValueError:
-        raise HTTPException(400, "This cannot be read.") from None
-    return {name: values[-1] for name, values in fields.items()}

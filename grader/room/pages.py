@@ -96,7 +96,7 @@ def _environment() -> jinja2.Environment:
             "GOOD": GOOD,
             "rules": interviews.rules,
         },
-        ("grader.room",),
+        ("grader.room", "grader.web"),
     )
 
 

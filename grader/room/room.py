@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol, TypeVar, get_args
+from typing import get_args
 
 from grader.errors import WarpladderError
 from grader.interview.interviewer import Judge
@@ -21,17 +21,10 @@ from grader.interview.prompts import FITTING, Prompt, Work
 from grader.interview.session import Do
 from grader.report.progress import STAGES
 from grader.room.sittings import Break, Ended, Sat
+from grader.web.serving import Aside
 
 EMPTY = "Nothing is typed. Skip goes on without an answer."
 """Said where an answer is asked for; one in prose may be empty: then the short questions come."""
-
-T = TypeVar("T")
-
-
-class Aside(Protocol):
-    """Has something done without keeping the event loop from its requests."""
-
-    def __call__(self, call: Callable[[], T], /) -> Awaitable[T]: ...
 
 
 class Room:

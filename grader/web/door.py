@@ -1,4 +1,4 @@
-"""A page on disk that leads a browser into the room: a browser's arguments are seen by every user of the machine."""
+"""A page on disk that leads a browser to the server: a browser's arguments are seen by every user of the machine."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _PAGE = """\
 <head>
 <meta charset="utf-8">
 <meta http-equiv="refresh" content="0; url={address}">
-<title>The room</title>
+<title>Warpladder</title>
 </head>
-<body><p><a href="{address}">Into the room</a></p></body>
+<body><p><a href="{address}">Open the page</a></p></body>
 </html>
 """
 
@@ -27,19 +27,19 @@ _PAGE = """\
 @contextmanager
 def door(address: str, folder: Path) -> Iterator[str]:
     """The address of a page that leads to `address`, which has the token; its owner alone can read it. It lies in a
-    folder of its own in `folder` until the room is closed: browsers that are snaps see neither /tmp nor hidden folders.
+    folder of its own in `folder` until the server ends: browsers that are snaps see neither /tmp nor hidden folders.
 
     Raises WarpladderError where it cannot be written.
     """
     with ExitStack() as stack:
         try:
-            page = stack.enter_context(Scratch(folder.resolve())) / "room.html"
+            page = stack.enter_context(Scratch(folder.resolve())) / "ladder.html"
             with open(
                 os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
             ) as file:
                 file.write(_PAGE.format(address=html.escape(address)))
         except OSError as error:
-            remedy = "sessions are kept there as well: run this in a folder of your own"
+            remedy = "what you write is kept there as well: run this in a folder of your own"
             raise WarpladderError(
                 f"nothing can be written here: {error.strerror}", file=folder.resolve(), remedy=remedy
             ) from None

@@ -1,4 +1,4 @@
-"""Who may talk to the room: a browser on this machine that was given the token, and its own pages alone."""
+"""Who may talk to the server: a browser on this machine that was given the token, and its own pages alone."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ HEADERS = {
     "cache-control": "no-store",
 }
 
-STRANGER = "Open the address that `ladder room` has printed: it has a token in it.\n"
+STRANGER = "Open the address that `ladder` has printed: it has a token in it.\n"
 
 
 class Guard:
-    """Refuses what does not come from the room's own pages, and adds headers to what does.
+    """Refuses what does not come from the server's own pages, and adds headers to what does.
 
     A page elsewhere can send requests here; it cannot choose their Host (against DNS rebinding) nor their Origin
     (against forged forms), and does not know the token, which a SameSite cookie keeps.
@@ -66,9 +66,9 @@ class Guard:
     def _refused(self, request: Request) -> PlainTextResponse | None:
         host = request.headers.get("host", "")
         if host not in self.hosts:
-            return PlainTextResponse("The room is on 127.0.0.1 alone.\n", 403)
+            return PlainTextResponse("This server is on 127.0.0.1 alone.\n", 403)
         if request.method not in ("GET", "HEAD") and request.headers.get("origin") != f"http://{host}":
-            return PlainTextResponse("This was not sent by a page of the room.\n", 403)
+            return PlainTextResponse("This was not sent by a page of this server.\n", 403)
         length = request.headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > LONGEST_BODY:
             return PlainTextResponse("This is too long.\n", 413)
@@ -84,8 +84,8 @@ class Guard:
         return secrets.compare_digest(token.encode(), self.token.encode())
 
     def _name(self, request: Request) -> str:
-        """The cookie's: one browser may have several rooms, and cookies do not know ports."""
-        return f"ladder-room-{request.url.port}"
+        """The cookie's: one browser may have several servers, and cookies do not know ports."""
+        return f"ladder-{request.url.port}"
 
     def _cookie(self, request: Request) -> str:
         return (

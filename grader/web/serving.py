@@ -8,20 +8,48 @@ import secrets
 import signal
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from grader.errors import WarpladderError
-from grader.room.app import application
-from grader.room.room import Aside, Room
+from grader.web.guard import Guard
 
 ADDRESS = "127.0.0.1"
 STOPS_WITHIN_S = 3.0
+STATIC = Path(__file__).parent / "static"
 
 T = TypeVar("T")
+
+
+class Aside(Protocol):
+    """Has something done without keeping the event loop from its requests."""
+
+    def __call__(self, call: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a product serves."""
+
+    routes: Sequence[Route]
+    static: Path  # a folder of its own, at /own
+    close: Callable[[], None] = lambda: None  # called once no request comes any more
+
+    def application(self, hosts: Collection[str], token: str) -> Starlette:
+        """For browsers that name one of `hosts` and know the token."""
+        folders = {"/static": STATIC, "/own": self.static}
+        mounts = [Mount(path, StaticFiles(directory=folder)) for path, folder in folders.items()]
+        guard = Middleware(Guard, hosts=hosts, token=token)
+        return Starlette(routes=[*self.routes, *mounts], middleware=[guard])
 
 
 class MainThread:
@@ -46,17 +74,17 @@ class MainThread:
                 result.set_exception(error)
 
 
-def serve(open_room: Callable[[Aside], Room], port: int, opened: Callable[[str], None]) -> None:
-    """Serve a room until Ctrl-C; `opened` is called with its address. A port of 0 is any that is free.
+def serve(opens: Callable[[Aside], Site], port: int, opened: Callable[[str], None]) -> None:
+    """Serve a site until Ctrl-C; `opened` is called with its address. A port of 0 is any that is free.
 
     Requests are answered on a thread of their own. Raises WarpladderError where the port is taken.
     """
     listening, main = _listen(port), MainThread()
-    room = open_room(main.do)
+    site = opens(main.do)
     port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
     hosts = frozenset(f"{name}:{port}" for name in (ADDRESS, "localhost"))
     config = uvicorn.Config(
-        application(room, hosts, token), log_config=None, access_log=False, server_header=False, ws="none"
+        site.application(hosts, token), log_config=None, access_log=False, server_header=False, ws="none"
     )
     config.timeout_graceful_shutdown = 1
     server = uvicorn.Server(config)
@@ -71,7 +99,7 @@ def serve(open_room: Callable[[Aside], Room], port: int, opened: Callable[[str],
     finally:
         server.should_exit = True
         thread.join(STOPS_WITHIN_S)
-        room.close()
+        site.close()
 
 
 def _listen(port: int) -> socket.socket:

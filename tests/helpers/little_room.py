@@ -18,7 +18,7 @@ from grader.interview.drills import drill
 from grader.interview.interviewer import WorkbookJudge
 from grader.interview.loops import library, plan
 from grader.interview.loops.library import Library
-from grader.room.app import application
+from grader.room.app import site
 from grader.room.room import Room
 from grader.workbook import content, topics
 
@@ -41,7 +41,7 @@ class Visitor:
 
     def __init__(self, room: Room) -> None:
         self.room = room
-        self.client = TestClient(application(room, frozenset({HOST}), TOKEN), base_url=f"http://{HOST}")
+        self.client = TestClient(site(room).application({HOST}, TOKEN), base_url=f"http://{HOST}")
         self.page = self.client.get("/", params={"token": TOKEN}).text
 
     def send(self, address: str, **fields: str) -> str:

@@ -21,9 +21,9 @@ from grader.interview.session import Talk
 from grader.judge.runners.pool import Progress
 from grader.results import FindingResult, Grade
 from grader.room import sittings
-from grader.room.app import application
-from grader.room.guard import LONGEST_BODY
+from grader.room.app import site
 from grader.room.sittings import Single, Wanted
+from grader.web.guard import LONGEST_BODY
 
 ROOT = Path(__file__).parents[2]
 QUIZ = {"what": "quiz", "count": "1"}
@@ -256,11 +256,11 @@ def test_a_session_whose_kernel_lies_elsewhere_is_not_gone_on_with(visitor: Visi
 @pytest.fixture
 def stranger(visitor: Visitor) -> TestClient:
     """A browser without the cookie."""
-    return TestClient(application(visitor.room, frozenset({HOST}), TOKEN), base_url=f"http://{HOST}")
+    return TestClient(site(visitor.room).application({HOST}, TOKEN), base_url=f"http://{HOST}")
 
 
 @pytest.mark.parametrize(
-    "address", ["/", "/?token=", "/?token=the-tokem", "/news?token=the-token", "/static/room.js"]
+    "address", ["/", "/?token=", "/?token=the-tokem", "/news?token=the-token", "/own/room.js"]
 )
 def test_without_the_token_nothing_is_told(stranger: TestClient, address: str) -> None:
     answer = stranger.get(address)
@@ -270,7 +270,7 @@ def test_without_the_token_nothing_is_told(stranger: TestClient, address: str) -
 
 def test_the_token_becomes_a_cookie_that_other_sites_do_not_send(stranger: TestClient) -> None:
     cookie = stranger.get("/", params={"token": TOKEN}).headers["set-cookie"]
-    assert cookie.startswith("ladder-room-8000=the-token;")
+    assert cookie.startswith("ladder-8000=the-token;")
     assert cookie.endswith("Path=/; HttpOnly; SameSite=Strict")
     assert stranger.get("/").status_code == 200
 
@@ -314,7 +314,7 @@ def test_pages_may_load_from_the_room_alone(visitor: Visitor) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/static/../room.py", "/static/%2e%2e/room.py", "/static/..%2froom.py", "/static/"]
+    "path", ["/own/../room.py", "/own/%2e%2e/room.py", "/static/..%2fguard.py", "/static/"]
 )
 def test_static_files_are_those_of_the_room(visitor: Visitor, path: str) -> None:
     assert visitor.client.get(path).status_code in (404, 405)

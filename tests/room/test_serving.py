@@ -16,15 +16,18 @@ from terminals import may_be_interrupted
 from grader import cli
 from grader.interview.interviewer import WorkbookJudge
 from grader.interview.loops.library import Library
+from grader.room.app import site
 from grader.room.room import Room
-from grader.room.serving import serve
+from grader.web.serving import serve
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_without_its_packages_the_command_says_what_to_install(
     package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith(("grader.room", f"{package}."))]:
+    for name in [
+        name for name in sys.modules if name.startswith(("grader.room", "grader.web", f"{package}."))
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr(sys, "argv", ["ladder", "room"])
@@ -45,7 +48,7 @@ def test_a_port_that_is_taken_is_refused(
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(Exception, match=f"port {port} cannot be used: Address already in use"):
-            serve(lambda aside: Room(NOTHING, tmp_path, WorkbookJudge(), aside), port, print)
+            serve(lambda aside: site(Room(NOTHING, tmp_path, WorkbookJudge(), aside)), port, print)
 
 
 NOTHING = Library({}, {}, {}, {}, {})

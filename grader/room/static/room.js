@@ -5,19 +5,8 @@
   const room = document.getElementById("room");
   const news = document.getElementById("news");
   const closed = document.getElementById("closed");
-  const WORDS = `__global__ __device__ __host__ __shared__ __constant__ __restrict__ __launch_bounds__ __forceinline__
-    __align__ __cluster_dims__ __grid_constant__`.split(/\s+/);
-  const TYPES = `float2 float4 double2 int2 int4 uint4 uint2 dim3 half half2 __half __half2 nv_bfloat16 size_t uint32_t
-    uint64_t int32_t int64_t uint8_t`.split(/\s+/);
   const HEADS = /^ +(line +instr|start +duration) /;
   let editor = null, sent = "", timer = null, asking = null;
-
-  if (window.CodeMirror) {
-    const cpp = CodeMirror.resolveMode("text/x-c++src");
-    const also = (known, more) => Object.assign({}, known, Object.fromEntries(more.map((word) => [word, true])));
-    CodeMirror.defineMIME("text/x-cuda", Object.assign({}, cpp, { keywords: also(cpp.keywords, WORDS), types: also(cpp.types, TYPES) }));
-  }
-  const MODES = { cuda: "text/x-cuda", cpp: "text/x-cuda", "c++": "text/x-cuda", c: "text/x-cuda", python: "python" };
 
   const main = () => room.querySelector("main");
   const form = () => room.querySelector("form[data-answer]");
@@ -26,32 +15,10 @@
   // ---- what is shown ----
 
   function dress() {
-    if (window.CodeMirror) {
-      for (const block of room.querySelectorAll("pre > code[class*=language-], [data-code]")) {
-        const name = (block.className.match(/language-(\S+)/) || [])[1];
-        const mode = block.matches("[data-code]") ? MODES.cuda : MODES[name];
-        if (mode) {
-          block.classList.add("cm-s-room");
-          CodeMirror.runMode(block.textContent, mode, block);
-        }
-      }
-      for (const block of room.querySelectorAll("main pre")) block.tabIndex = 0;
-    }
+    ladder.highlight(room);
     for (const block of room.querySelectorAll(".given code.language-text")) rows(block);
     const area = room.querySelector("[data-editor]");
-    editor = null;
-    if (area && window.CodeMirror) {
-      editor = CodeMirror.fromTextArea(area, {
-        mode: MODES[area.dataset.editor], theme: "room", lineNumbers: true, indentUnit: 4, viewportMargin: Infinity,
-        screenReaderLabel: "Your kernel",
-        extraKeys: {
-          Esc: () => room.querySelector("[data-after]").focus(),
-          "Ctrl-Enter": () => press("grade"), "Cmd-Enter": () => press("grade"),
-          Tab: (cm) => (cm.somethingSelected() ? cm.indentSelection("add") : cm.replaceSelection("    ")),
-          "Shift-Tab": (cm) => cm.indentSelection("subtract"),
-        },
-      });
-    }
+    editor = area && ladder.editor(area, { leave: () => room.querySelector("[data-after]").focus(), grade: () => press("grade") });
     if (editor) mark(area);
     sent = typed();
     const focused = room.querySelector("[data-focus]");
