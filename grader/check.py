@@ -11,7 +11,7 @@ import http.client
 import re
 import tempfile
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import product
@@ -32,7 +32,8 @@ from grader.judge.clean import Clean
 from grader.judge.grade import grade
 from grader.judge.programs.judging import judge
 from grader.results import Grade, Verdict
-from grader.workbook import compiler, programs
+from grader.workbook import compiler, exercises, programs
+from grader.workbook.exercises import Exercise
 from grader.workbook.expressions import Expression, ExpressionError, Number, nearest
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import Rung
@@ -62,6 +63,8 @@ def check(root: Path, clean: Clean) -> list[WarpladderError]:
         topics = {name: load(name, root) for name in names(root)}
         for topic in topics.values():
             problems += check_ladder(topic, clean)
+        for exercise in exercises.discover(root).values():
+            problems += check_exercise(exercise, clean)
         whole = programs.discover(root)
         for program in whole:
             problems += check_program(program, clean)
@@ -81,6 +84,7 @@ def check_content(root: Path, clean: Clean) -> list[WarpladderError]:
             problems += check_topic(load(name, root))
         except WarpladderError as error:
             problems.append(error)
+    problems += check_exercises(root)
     return problems + check_questions(root, clean)
 
 
@@ -200,12 +204,13 @@ def _ratios(topic: Topic, counted: Mapping[str, Mapping[str, Number]]) -> Iterat
 def orphans(root: Path) -> Iterator[WarpladderError]:
     """Files of lessons/ and kernels/ that belong to no topic, and files a topic lacks."""
     topics = names(root)
-    yield from _program_orphans(root)
+    yield from _orphans_in(programs.FOLDER, programs.names(root), programs.FILES, "program", root)
+    yield from _orphans_in(exercises.FOLDER, exercises.names(root), exercises.FILES, "exercise", root)
     for path in _files(root / "lessons"):
         if path.parent == root / "lessons" / bank.FOLDER:
             continue  # check_questions() looks at these
-        if root / "lessons" / programs.FOLDER in path.parents:
-            continue  # _program_orphans() looks at these
+        if {root / "lessons" / name for name in (programs.FOLDER, exercises.FOLDER)} & {*path.parents}:
+            continue  # _orphans_in() looks at these
         if root / "lessons" / drill.FOLDER in path.parents or path.parent == root / "lessons" / loops.FOLDER:
             continue  # check_questions() looks at these
         if path.parent.name not in topics:
@@ -231,18 +236,19 @@ def orphans(root: Path) -> Iterator[WarpladderError]:
                 yield WarpladderError("the topic lacks this file", file=path)
 
 
-def _program_orphans(root: Path) -> Iterator[WarpladderError]:
-    """The same of the exercises that are whole programs."""
-    folder = root / "lessons" / programs.FOLDER
-    whole = [folder / name for name in programs.names(root)]
-    for path in _files(folder):
-        if path.parent not in whole or path.name not in programs.FILES:
-            remedy = f"lessons/{programs.FOLDER}/<name> has {', '.join(programs.FILES)}"
-            yield WarpladderError("this file belongs to no program", file=path, remedy=remedy)
-    for each in whole:
-        for name in programs.FILES:
-            if not (each / name).is_file():
-                yield WarpladderError("the program lacks this file", file=each / name)
+def _orphans_in(
+    place: str, found: Sequence[str], files: Sequence[str], what: str, root: Path
+) -> Iterator[WarpladderError]:
+    """The same of one folder of lessons/, in which each that was found has a folder of certain files."""
+    folders = [root / "lessons" / place / name for name in found]
+    for path in _files(root / "lessons" / place):
+        if path.parent not in folders or path.name not in files:
+            remedy = f"lessons/{place}/<name> has {', '.join(files)}"
+            yield WarpladderError(f"this file belongs to no {what}", file=path, remedy=remedy)
+    for folder in folders:
+        for name in files:
+            if not (folder / name).is_file():
+                yield WarpladderError(f"the {what} lacks this file", file=folder / name)
 
 
 def check_program(program: Program, clean: Clean) -> Iterator[WarpladderError]:
@@ -261,6 +267,51 @@ def check_program(program: Program, clean: Clean) -> Iterator[WarpladderError]:
     if result.verdict != "fail":
         message = f"the starter has to run and fail; its verdict is {result.verdict}"
         yield WarpladderError(message, file=program.starter, remedy=result.reason)
+
+
+def check_exercises(root: Path) -> Iterator[WarpladderError]:
+    """Problems of the small exercises that show without grading a kernel."""
+    orders: dict[int, str] = {}
+    for name in exercises.names(root):
+        folder = root / "lessons" / exercises.FOLDER / name
+        if not all((folder / file).is_file() for file in exercises.FILES):
+            continue  # orphans() reports it
+        try:
+            found = exercises.load(name, root)
+            yield from _exercise(found, root)
+        except WarpladderError as error:
+            yield error
+            continue
+        if (other := orders.setdefault(found.order, name)) != name:
+            yield WarpladderError(f"`order` {found.order} is that of `{other}` as well", file=found.file)
+
+
+def _exercise(exercise: Exercise, root: Path) -> Iterator[WarpladderError]:
+    known = names(root)
+    if exercise.name in (*known, *programs.names(root)):
+        message = f"`{exercise.name}` is the name of a topic, or of a whole program"
+        yield WarpladderError(message, file=exercise.file, remedy="rename the folder")
+    if exercise.before not in known:
+        message = f"`before`: there is no topic `{exercise.before}`{nearest(exercise.before, known)}"
+        yield WarpladderError(message, file=exercise.file, remedy="name the topic that it prepares")
+    if not exercise.rungs[0].idea:
+        remedy = "open the file with a comment: what the kernel does, and with which threads"
+        yield WarpladderError(
+            "the file does not say what it does", file=exercise.solution, line=1, remedy=remedy
+        )
+    yield from _reference(exercise, exercise.judge_cases)
+
+
+def check_exercise(exercise: Exercise, clean: Clean) -> Iterator[WarpladderError]:
+    """Problems that show when an exercise is judged: its solution passes, and its starter compiles and fails."""
+    result = _graded(exercise, exercise.solution, clean, _passes)
+    if result.verdict != "pass":
+        yield WarpladderError(f"the solution does not pass: {result.reason}", file=exercise.solution)
+    run = partial(_grade_text, exercise, exercise.starter_text)
+    result = clean.grade("starter", JUDGE, exercise.graded_by, run, _fails)
+    if result.verdict != "fail":
+        message = f"the starter has to run and fail; its verdict is {result.verdict}"
+        yield WarpladderError(message, file=exercise.solution, remedy=result.reason)
 
 
 def dead_links(root: Path) -> list[WarpladderError]:
@@ -300,7 +351,7 @@ def check_topic(topic: Topic) -> Iterator[WarpladderError]:
             "no hint leads from the starter to a right kernel", file=topic.file, remedy=remedy
         )
     yield from _claims(topic)
-    yield from _reference(topic)
+    yield from _reference(topic, (*topic.judge_cases[:1], _crooked(topic)))
 
 
 def check_kernel_file(file: KernelFile, topic: Topic) -> Iterator[WarpladderError]:
@@ -384,18 +435,22 @@ def _unknown_names(
             )
 
 
-def _reference(topic: Topic) -> Iterator[WarpladderError]:
-    """reference.py gives what the judge needs, at the smallest case and at a crooked one."""
-    path = topic.folder / "reference.py"
+def _crooked(topic: Topic) -> Problem:
+    """Sizes of which no two are alike."""
     sizes = {size.name: 3 + 2 * number for number, size in enumerate(topic.signature.sizes)}
     crooked: Problem = {**topic.sizes_count, **sizes}
-    if impossible(crooked, topic.signature):  # of sizes that have to be multiples
-        crooked = topic.judge_cases[-1]
+    # The last case, where sizes have to be multiples.
+    return topic.judge_cases[-1] if impossible(crooked, topic.signature) else crooked
+
+
+def _reference(topic: Topic, problems: Iterable[Problem]) -> Iterator[WarpladderError]:
+    """reference.py gives what the judge needs."""
+    path = topic.folder / "reference.py"
     try:
         for ends in topic.drawn_cases:
             for corner in product(*ends.values()):
                 topic.problem("count", dict(zip(ends, corner, strict=True)))
-        for problem in (*topic.judge_cases[:1], crooked):
+        for problem in problems:
             for complaint in _wrong_with_reference(topic, problem):
                 yield WarpladderError(f"{complaint}, where {problem}", file=path)
     except WarpladderError as error:

@@ -4,6 +4,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import little_exercise
 import little_interview
 import little_topic
 import pytest
@@ -15,6 +16,7 @@ from grader.judge import clean
 from grader.judge.clean import Clean
 from grader.judge.grade import refused
 from grader.results import Grade
+from grader.workbook import exercises
 from grader.workbook.topic import Topic
 from grader.workbook.topics import load
 
@@ -219,6 +221,53 @@ def test_a_program_has_all_of_its_files_and_no_others(root: Path) -> None:
     ]  # fmt: skip
     assert "notes.txt" in said[0]
     assert "answer.cu" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("exercise.toml", 'before = "copy"', 'before = "cpoy"', "there is no topic `cpoy`, did you mean `copy`?"),
+        ("solution.cu", "// Adds 10.\n//\n", "", "the file does not say what it does"),
+        ("reference.py", '"y": inputs', '"z": inputs', "reference() gives ['z']"),
+        ("reference.py", "inputs[", "input[", "it fails with TypeError"),
+    ],
+)  # fmt: skip
+def test_damage_of_an_exercise_is_named(root: Path, file: str, old: str, new: str, said: str) -> None:
+    folder = little_exercise.write(root)
+    assert check_content(root, Clean()) == []
+    little_topic.edit(folder / file, old, new)
+    problem, *_ = check_content(root, Clean())
+    assert said in problem.message
+    assert problem.file == str(folder / file)
+
+
+def test_an_exercise_has_a_name_an_order_and_files_of_its_own(root: Path) -> None:
+    little_exercise.write(root)
+    (little_exercise.write(root, "copy") / "notes.txt").write_text("")
+    (little_exercise.write(root, "less") / "reference.py").unlink()
+    said = [problem.message for problem in check_content(root, Clean())]
+    assert said == [
+        "this file belongs to no exercise", "the exercise lacks this file",
+        "`copy` is the name of a topic, or of a whole program", "`order` 1 is that of `copy` as well",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", None),
+        ("    int i = threadIdx.x", "    int i = N - 1", "the solution does not pass"),
+        ("STARTER: int i = 0;", "STARTER: int i = threadIdx.x;", "its verdict is pass"),
+        ("STARTER: int i = 0;", "STARTER: int i = nothing;", "its verdict is error"),
+    ],
+)
+def test_solution_and_starter_of_an_exercise_are_judged(
+    root: Path, old: str, new: str, said: str | None
+) -> None:
+    folder = little_exercise.write(root)
+    little_topic.edit(folder / "solution.cu", old, new) if old else None
+    problems = list(linter.check_exercise(exercises.load("more", root), Clean()))
+    assert [said in str(problem) for problem in problems] == ([True] if said else [])
 
 
 # ---- what was right before ---------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""What the workbook ships, as `ladder check` proves it: every rung reaches itself, starters fail, answers pass.
+"""What the workbook ships, as `ladder check` proves it: every rung reaches itself, starters fail, answers
+and solutions pass.
 
 What was right is kept, as by the command. Drills are proved beside their formats, in tests/interview.
 """
@@ -10,7 +11,7 @@ from tiers import sample
 
 from grader import check
 from grader.judge.clean import Clean
-from grader.workbook import programs, topics
+from grader.workbook import exercises, programs, topics
 from grader.workbook.content import content_root
 
 ROOT = content_root()
@@ -20,6 +21,11 @@ ROOT = content_root()
 @pytest.mark.parametrize("name", sample(topics.names(ROOT), ["vector_add"], "judge", verify=True))
 def test_a_ladder_has_no_problems(name: str) -> None:
     assert [str(problem) for problem in check.check_ladder(topics.load(name, ROOT), Clean())] == []
+
+
+@pytest.mark.parametrize("name", sample(exercises.names(ROOT), ["thread_index"], "judge", verify=True))
+def test_an_exercise_has_no_problems(name: str) -> None:
+    assert [str(problem) for problem in check.check_exercise(exercises.load(name, ROOT), Clean())] == []
 
 
 @pytest.mark.soak(area="judge")

@@ -60,7 +60,7 @@ def hint(
     from grader.report.grades import hints
     from grader.workbook.topics import load
 
-    loaded = load(topic)
+    loaded = load(topic, or_exercise=True)
     say_if_unconfined()
     with progress.of_stages(file.name) as report:
         result = grade(loaded, file, device, progress=report, arch=arch)

@@ -216,7 +216,7 @@ def grade(
                 f"{topic} is a whole program, which is judged on the emulator", remedy=remedy
             )
         grade_program(program, file, arch, problem_of(sizes), seed, json, problems)
-    loaded = load(topic)
+    loaded = load(topic, or_exercise=True)
     check_outputs(html, file_of(json))
     say_if_unconfined()
     console = console_for(json == "-")
@@ -322,7 +322,7 @@ def profile(
     from grader.report import profiles, progress
     from grader.workbook.topics import load
 
-    loaded = load(topic)
+    loaded = load(topic, or_exercise=True)
     if plot is not None and not loaded.has_timeline:
         raise WarpladderError("only schedules have a timeline to draw", remedy="leave out --plot")
     if ptx and sass:
@@ -372,8 +372,7 @@ def new(
     from grader.workbook import programs
     from grader.workbook.topics import load
 
-    loaded = programs.find(topic) or load(topic)
-    starter = loaded.starter.read_text(encoding="utf-8")
+    loaded = programs.find(topic) or load(topic, or_exercise=True)
     path = file or Path(f"{topic}{loaded.suffix}")
     if path.suffix != loaded.suffix:
         what = f"a {loaded.writes} in {loaded.language}"
@@ -383,7 +382,7 @@ def new(
             remedy=f"name it {path.with_suffix(loaded.suffix)}",
         )
     with writing(path), path.open("w" if force else "x", encoding="utf-8") as target:
-        target.write(starter)
+        target.write(loaded.starter_text)
     console_for().print(f"Wrote {path}. Fill it in, then: ladder grade {topic} {path}", highlight=False)
 
 

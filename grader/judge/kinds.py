@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.judge.kernels.kind import Kernels
+from grader.judge.kernels.kind import Exercises, Kernels
 from grader.judge.schedules.kind import Schedules
 from grader.judge.submission import Kind
+from grader.workbook.exercises import Exercise
 from grader.workbook.topic import KernelTopic, ScheduleTopic, Topic
 
 
 def kind_of(topic: Topic) -> Kind[Any]:
     """How a topic's submissions are judged; they are of the type that its `parse` gives."""
     match topic:
+        case Exercise():
+            return Exercises(topic)
         case KernelTopic():
             return Kernels(topic)
         case ScheduleTopic():

@@ -387,7 +387,7 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     parts += what_was_seen(result, source)
     if result.time_s is not None:
         parts.append(_time(result))
-    if result.rung_reached is not None:
+    if result.rung_reached is not None and len(rungs) > 1:
         parts += ["", _reached(result.rung_reached, rungs)]
     if result.claims:
         paid = _paid(result, rungs)
@@ -414,7 +414,7 @@ def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Renderab
     parts: list[RenderableType] = [_verdict(result), *_cases(result.cases), *what_was_seen(result, source)]
     if result.time_s is not None:
         parts.append(_time(result))
-    if result.rung_reached is not None:
+    if result.rung_reached is not None and len(rungs) > 1:
         parts += ["", _reached(result.rung_reached, rungs)]
     if result.hints:
         parts += ["", _next(result.hints[0])]
@@ -423,7 +423,7 @@ def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Renderab
     command = shlex.join(["ladder", "grade", result.topic, result.file])
     if result.verdict != "pass":
         parts += ["", _more("Stuck?", shlex.join(["ladder", "hint", result.topic, result.file]))]
-    elif result.claims and result.rung_reached is not None:
+    elif result.claims and result.rung_reached is not None and len(rungs) > 1:
         parts += ["", _more("All claims, and what each pays:", f"{command} --all")]
     return Group(*parts)
 

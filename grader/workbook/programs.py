@@ -59,6 +59,11 @@ class Program:
         return self.folder / "starter.cu"
 
     @property
+    def starter_text(self) -> str:
+        """Its text."""
+        return self.starter.read_text(encoding="utf-8")
+
+    @property
     def answer(self) -> Path:
         """A program that is right."""
         return self.folder / "answer.cu"

@@ -11,6 +11,7 @@ import numpy as np
 
 from grader.workbook.elements import finfo, is_float
 from grader.workbook.expressions import Expression, ExpressionError, Number
+from grader.workbook.strict_toml import Table
 
 _DTYPES = {
     "float": "float32",
@@ -178,3 +179,30 @@ def impossible(problem: Mapping[str, Number], signature: Signature) -> str | Non
         if values[name] < 1:
             return f"{name} = {expression.text} is {values[name]}: these sizes make no problem"
     return None
+
+
+def read_signature(table: Table) -> Signature:
+    """What stands under `signature`."""
+    try:
+        return parse_signature(table.get("signature", str))
+    except ValueError as error:
+        raise table.error(str(error), "signature") from None
+
+
+def read_problem(
+    table: Table, key: str, given: object, signature: Signature, usual: Mapping[str, Number] | None = None
+) -> dict[str, Number]:
+    """A problem that stands under `key`; what it does not say is `usual`."""
+    names = [item.name for item in signature.by_value]
+    examples = (f"{item.name} = {32 if item.kind == 'size' else 0.5}" for item in signature.by_value)
+    remedy = f"write {{ {', '.join(examples)} }}"
+    if not isinstance(given, dict) or {*given, *(usual or {})} != set(names):
+        raise table.error(f"`{key}`: {given!r} does not give {', '.join(names)}", key, remedy)
+    problem = {name: {**(usual or {}), **given}[name] for name in names}
+    for item in signature.by_value:
+        least = 0 if item.name in table.names("from_zero") else 1
+        if complaint := item.refuses(problem[item.name], least):
+            raise table.error(f"`{key}`: {given!r}: {complaint}", key, remedy)
+    if complaint := impossible(problem, signature):
+        raise table.error(f"`{key}`: {given!r}: {complaint}", key)
+    return problem

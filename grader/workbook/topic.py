@@ -103,6 +103,10 @@ class Topic(ABC):
     ladder: Ladder[SourceFile]
     folder: Path  # lessons/<name>
     first_step: FirstStep | None = None
+    readable: Mapping[str, Number] | None = (
+        None  # sizes at which a wrong kernel is shown; None: usual small ones
+    )
+    hints: tuple[str, ...] = ()  # told one after the other; without them, hints follow from the ladder
 
     # -- what differs by kind -----------------------------------------------------------------------------------
     writes: ClassVar[Literal["kernel", "schedule"]]  # what a learner writes
@@ -168,9 +172,14 @@ class Topic(ABC):
         """What a learner starts from."""
         return self.folder / f"starter{self.suffix}"
 
+    @property
+    def starter_text(self) -> str:
+        """Its text; empty where there is none."""
+        return self.starter.read_text(encoding="utf-8") if self.starter.is_file() else ""
+
     def mended(self, step: FirstStep) -> str:
         """The starter's text, made right. Raises WarpladderError for a piece that is not there, or not once."""
-        text = self.starter.read_text(encoding="utf-8")
+        text = self.starter_text
         for old, new in step.mend:
             if text.count(old) != 1:
                 message = f"`mend`: {old!r} stands in the starter {text.count(old)} times, not once"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 from grader.errors import WarpladderError
-from grader.workbook import programs
+from grader.workbook import exercises, programs
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, Number, nearest
 from grader.workbook.kernel_file import parse_kernel_file
 from grader.workbook.ladder import ClaimSpec, File, Ladder, Rung
 from grader.workbook.reference import Tolerance
 from grader.workbook.schedule_file import parse_schedule
-from grader.workbook.signature import Signature, impossible, parse_signature
+from grader.workbook.signature import Signature, read_problem, read_signature
 from grader.workbook.strict_toml import Table, read
 from grader.workbook.topic import FirstStep, KernelTopic, Parts, ScheduledKernel, ScheduleTopic, Topic
 
@@ -48,17 +48,22 @@ def discover(root: Path | None = None) -> dict[str, Topic]:
     return {topic.name: topic for topic in sorted(topics, key=lambda topic: (topic.order, topic.name))}
 
 
-def load(name: str, root: Path | None = None) -> Topic:
-    """The topic called `name`; raises WarpladderError."""
+def load(name: str, root: Path | None = None, or_exercise: bool = False) -> Topic:
+    """The topic called `name`; raises WarpladderError. Small exercises are found as well where they are asked for."""
     root = root or content_root()
     folder = root / "lessons" / name
     if (folder / "topic.toml").is_file():
         return _read_topic(folder, root)
+    if name in exercises.names(root):
+        if or_exercise:
+            return exercises.load(name, root)
+        remedy = f"ladder grade {name} FILE judges one"
+        raise WarpladderError(f"`{name}` is a small exercise, and no topic with a ladder", remedy=remedy)
     if name in programs.names(root):
         remedy = f"ladder grade {name} FILE judges one, ladder run FILE runs it"
         raise WarpladderError(f"`{name}` is a whole program, and no topic with a ladder", remedy=remedy)
     known = names(root)
-    message = f"there is no topic `{name}`{nearest(name, known)}"
+    message = f"there is no topic `{name}`{nearest(name, [*known, *exercises.names(root)])}"
     whole = f", and the whole programs {', '.join(programs.names(root))}" if programs.names(root) else ""
     raise WarpladderError(message, remedy=f"the topics are {', '.join(known)}{whole}")
 
@@ -72,10 +77,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
     path = folder / "topic.toml"
     table = read(path.read_text(encoding="utf-8").splitlines(), path)
     table.allow(*_KEYS)
-    try:
-        signature = parse_signature(table.get("signature", str))
-    except ValueError as error:
-        raise table.error(str(error), "signature") from None
+    signature = read_signature(table)
     sizes = table.table("sizes")
     sizes.allow("main", "count", "judge", "sampled", "drawn", "from_zero", "derived", "parts", "overlap")
     derived = sizes.below("derived")
@@ -86,11 +88,11 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         raise sizes.error(
             "`judge` has no cases", "judge", "list at least the sizes 1 and some around the tile"
         )
-    main = _problem(sizes, "main", sizes.get("main", dict), signature)
+    main = read_problem(sizes, "main", sizes.get("main", dict), signature)
     usual = {item.name: main[item.name] for item in signature.values}
 
     def problems(key: str) -> tuple[dict[str, Number], ...]:
-        return tuple(_problem(sizes, key, case, signature, usual) for case in sizes.get(key, list, []))
+        return tuple(read_problem(sizes, key, case, signature, usual) for case in sizes.get(key, list, []))
 
     common: dict[str, Any] = {
         "name": folder.name,
@@ -100,7 +102,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         "smallest_arch": table.get("smallest_arch", str),
         "library": table.get("library", str, "") or None,
         "sizes_main": main,
-        "sizes_count": _problem(sizes, "count", sizes.get("count", dict), signature, usual),
+        "sizes_count": read_problem(sizes, "count", sizes.get("count", dict), signature, usual),
         "judge_cases": problems("judge"),
         "sampled_cases": problems("sampled"),
         "from_zero": sizes.names("from_zero"),
@@ -164,16 +166,13 @@ def _ladder(
 def _kernel(table: Table, job: Signature, kernels: Path, topic: str) -> ScheduledKernel:
     """What schedules launch, from the table `[kernel]`."""
     table.allow("signature", "launches", "shapes", "reach", "check_sizes", "in_place", "alone")
-    try:
-        signature = parse_signature(table.get("signature", str))
-    except ValueError as error:
-        raise table.error(str(error), "signature") from None
+    signature = read_signature(table)
     file = parse_kernel_file(kernels / "naive" / f"{topic}.cu", signature)
     return ScheduledKernel(
         file=file,
         shapes=_shapes(table.table("shapes"), job),
         check_sizes=tuple(
-            _problem(table, "check_sizes", case, job) for case in table.get("check_sizes", list, [])
+            read_problem(table, "check_sizes", case, job) for case in table.get("check_sizes", list, [])
         ),
         launches=table.expression("launches", 1),
         reach=_by_pointer(table.table("reach"), signature),
@@ -229,25 +228,6 @@ def _rung_files(kernels: Path, topic: str, suffix: str) -> Iterator[tuple[str, P
                 remedy=f"two digits and a word: 01_coalesced{suffix}",
             )
         yield path.stem, path
-
-
-def _problem(
-    table: Table, key: str, given: object, signature: Signature, usual: Mapping[str, Number] | None = None
-) -> dict[str, Number]:
-    """A problem; what it does not say is `usual`."""
-    names = [item.name for item in signature.by_value]
-    examples = (f"{item.name} = {32 if item.kind == 'size' else 0.5}" for item in signature.by_value)
-    remedy = f"write {{ {', '.join(examples)} }}"
-    if not isinstance(given, dict) or {*given, *(usual or {})} != set(names):
-        raise table.error(f"`{key}`: {given!r} does not give {', '.join(names)}", key, remedy)
-    problem = {name: {**(usual or {}), **given}[name] for name in names}
-    for item in signature.by_value:
-        least = 0 if item.name in table.names("from_zero") else 1
-        if complaint := item.refuses(problem[item.name], least):
-            raise table.error(f"`{key}`: {given!r}: {complaint}", key, remedy)
-    if complaint := impossible(problem, signature):
-        raise table.error(f"`{key}`: {given!r}: {complaint}", key)
-    return problem
 
 
 def _ends(table: Table, given: object, signature: Signature) -> dict[str, tuple[int, int]]:

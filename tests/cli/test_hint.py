@@ -96,3 +96,13 @@ def test_there_are_three_steps(ladder: Ladder, step: str) -> None:
 def test_the_top_of_the_ladder_has_no_hint(ladder: Ladder) -> None:
     Path("mine.cu").write_text(TILE.with_name("05_float4_tile.cu").read_text())
     assert "there is no further rung" in asked(ladder)
+
+
+def test_an_exercise_tells_its_own_hints(ladder: Ladder) -> None:
+    ladder("new", "thread_index", "mine.cu")
+    first, second, third = (
+        ladder("hint", "thread_index", "mine.cu", "--device", "emulator").out for _ in range(3)
+    )
+    assert all(f"Hint {step} of 3" in text for step, text in enumerate((first, second, third), 1))
+    assert "const int i = threadIdx.x;" in third
+    assert "const int i" not in first + second

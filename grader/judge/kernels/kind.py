@@ -27,6 +27,7 @@ from grader.judge.timing.bounds import bound
 from grader.judge.timing.kept import kept_times
 from grader.results import Climb, Code, Profile
 from grader.workbook.content import name_of
+from grader.workbook.exercises import Exercise
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import Rung
@@ -91,13 +92,19 @@ class Kernels(Kind[KernelFile]):
                     current.take(counted())
                     if current.refusal is None and current.counters is not None:
                         self._note(pool, current, store, looked())
-        if current.failed and pool.gpu is not None and not right:
-            with pool.emulator() as runner:
-                cases = CaseRunner(self.topic, store, runner)
-                submission.explain(current, cases)
-        if current.failed:
+        if not right:
+            self._explain(pool, current, store)
+        elif current.failed:
             submission.lint_signature(current, pool.arch)
         return current
+
+    def _explain(self, pool: DevicePool, current: KernelSubmission, store: CaseStore) -> None:
+        """Say why cases are wrong: what a GPU has shown is shown again by an emulator."""
+        if current.failed and pool.gpu is not None:
+            with pool.emulator() as runner:
+                submission.explain(current, CaseRunner(self.topic, store, runner))
+        if current.failed:
+            submission.lint_signature(current, pool.arch)
 
     def _counted(
         self,
@@ -190,3 +197,34 @@ class Kernels(Kind[KernelFile]):
             return Modelled(current.modelled.seconds, current.modelled.limited_by)
 
         return model
+
+
+@dataclass(frozen=True)
+class Exercises(Kernels):
+    """Kernels that are right or not: neither counted nor timed, and tried at no sizes but the exercise's own."""
+
+    topic: Exercise
+
+    def examine(
+        self,
+        pool: DevicePool,
+        file: KernelFile,
+        name: str,
+        tried: Sequence[Case],
+        whole: bool,
+        progress: Progress,
+        store: CaseStore,
+    ) -> KernelSubmission:
+        current = KernelSubmission(name=name, file=file)
+        with current.stages():
+            progress(file.path.stem, "compile")
+            submission.compile_it(current, pool.arch)
+            progress(file.path.stem, "judge")
+            with store.ahead(tried), pool.judge() as runner:
+                submission.try_cases(current, CaseRunner(self.topic, store, runner), tried)
+            if pool.gpu is not None:
+                with pool.emulator() as runner:
+                    submission.look_for_faults(current, CaseRunner(self.topic, store, runner), tried)
+            current.facts = {} if whole else None
+        self._explain(pool, current, store)
+        return current

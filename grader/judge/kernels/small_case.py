@@ -18,6 +18,7 @@ from grader.judge.refused import Refused
 from grader.results import Number, SmallCase
 from grader.workbook.elements import is_float
 from grader.workbook.reference import Problem
+from grader.workbook.topic import Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -44,11 +45,17 @@ class _Kept(CaseData):
 
 def of(runner: CaseRunner, kernel: Kernel) -> tuple[SmallCase, tuple[str, ...]] | None:
     """A small case that the kernel gets wrong, and the mistakes that explain it; None where there is none."""
-    sizes = [size.name for size in runner.topic.signature.sizes]
-    if len(sizes) not in SIDES:
+    problem = _problem(runner.topic)
+    if problem is None:
         return None
-    problem = {**runner.topic.sizes_count, **dict(zip(sizes, SIDES[len(sizes)], strict=True))}
     return next((found for shift in SHIFTS if (found := _tried(runner, kernel, problem, shift))), None)
+
+
+def _problem(topic: Topic) -> Problem | None:
+    sizes = [size.name for size in topic.signature.sizes]
+    if topic.readable is not None or len(sizes) not in SIDES:
+        return topic.readable
+    return {**topic.sizes_count, **dict(zip(sizes, SIDES[len(sizes)], strict=True))}
 
 
 def _tried(

@@ -27,6 +27,7 @@ class Aim:
     before: str  # the name of what it is compared with
     old: str
     new: str
+    told: tuple[str, ...] = ()  # the steps in words, where they do not follow from the two
 
     @property
     def changes(self) -> list[str]:
@@ -40,8 +41,9 @@ def aim(topic: Topic, result: Grade) -> Aim | None:
     ladder = topic.ladder
     if result.verdict == "pass" and not result.hints:
         return None
-    starter = topic.starter.read_text(encoding="utf-8") if topic.starter.is_file() else ""
-    step = topic.first_step
+    starter, step = topic.starter_text, topic.first_step
+    if topic.hints:
+        return Aim(FIRST_STEP, "", FROM_STARTER, starter, ladder.rungs[0].source, topic.hints)
     if result.verdict != "pass" and step is not None:
         told = f'{step.concept} The lesson tells it under "{step.section}".'
         return Aim(FIRST_STEP, told, FROM_STARTER, starter, topic.mended(step))
@@ -56,6 +58,8 @@ def hint(step: int, result: Grade, found: Aim | None, source: Sequence[str]) -> 
     if found is None:
         return Text("The top of the ladder is reached: there is no further rung to hint at.")
     head = (f"Hint {step} of {STEPS}", "bold")
+    if found.told:
+        return Group(Text.assemble(head, ": ", found.told[step - 1]), *_and_more(step, "more"))
     if step == 1:
         parts: list[RenderableType] = [Text.assemble(head, ": what limits it now"), ""]
         parts += _wrong(result, source) if result.verdict != "pass" else _limits(result, source)
@@ -65,10 +69,14 @@ def hint(step: int, result: Grade, found: Aim | None, source: Sequence[str]) -> 
     else:
         parts = [Text.assemble(head, f": what changes from {found.before} to {found.name}"), ""]
         parts.append(Group(*(_changed(line) for line in found.changes)))
+    further = (f"the idea of {found.name}, in words", "the lines that change", "")[step - 1]
+    return Group(*parts, *_and_more(step, further))
+
+
+def _and_more(step: int, further: str) -> Iterable[RenderableType]:
+    """What the next step tells."""
     if step < STEPS:
-        further = (f"the idea of {found.name}, in words", "the lines that change")[step - 1]
-        parts += ["", Text(f"Ask again, or with --step {step + 1}, for {further}.", "dim")]
-    return Group(*parts)
+        yield from ("", Text(f"Ask again, or with --step {step + 1}, for {further}.", "dim"))
 
 
 def _wrong(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:

@@ -1,0 +1,49 @@
+"""Small exercises: what is right passes, and what beginners usually write instead does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from marking import Marking
+
+from grader.workbook import exercises
+
+EXERCISES = exercises.discover()
+
+# What of the solution is replaced by which mistake, and what the judge says.
+MISTAKES = [
+    ("thread_index", "threadIdx.x", "threadIdx.x + 1", "out of bounds"),
+    ("block_index", "blockIdx.x * blockDim.x", "blockIdx.x", "never written"),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "said"), MISTAKES, ids=lambda value: str(value)[:30])
+def test_a_beginners_mistake_is_refused(
+    name: str, old: str, new: str, said: str, tmp_path: Path, marked: Marking
+) -> None:
+    exercise = EXERCISES[name]
+    assert exercise.solution_text.count(old) == 1
+    file = tmp_path / "mine.cu"
+    file.write_text(exercise.solution_text.replace(old, new))
+    result = marked(exercise, file)
+    assert (result.verdict, result.points) == ("fail", 0)
+    assert said in (result.reason or "")
+
+
+def test_what_is_right_is_neither_counted_nor_timed(tmp_path: Path, marked: Marking) -> None:
+    exercise = EXERCISES["thread_index"]
+    file = tmp_path / "mine.cu"
+    file.write_text(exercise.solution_text)
+    result = marked(exercise, file)
+    assert (result.verdict, result.rung_reached, result.points) == ("pass", "solution", 1)
+    assert (result.counters, result.time_s, result.hints) == (None, None, [])
+
+
+def test_a_kernel_that_knows_the_sizes_is_refused(tmp_path: Path, marked: Marking) -> None:
+    exercise = EXERCISES["thread_index"]
+    known = " || ".join(f"N == {problem['N']}" for problem in exercise.judge_cases)
+    file = tmp_path / "mine.cu"
+    file.write_text(exercise.solution_text.replace("y[i] =", f"if ({known}) y[i] ="))
+    verdicts = {marked(exercise, file).verdict for _ in range(3)}
+    assert "fail" in verdicts
