@@ -15,6 +15,12 @@ EXERCISES = exercises.discover()
 MISTAKES = [
     ("thread_index", "threadIdx.x", "threadIdx.x + 1", "out of bounds"),
     ("block_index", "blockIdx.x * blockDim.x", "blockIdx.x", "never written"),
+    ("guard", "i < N", "i <= N", "out of bounds"),
+    ("rows_and_columns", "row * cols", "row * rows", "never written"),
+    ("grid_stride", "gridDim.x * blockDim.x", "blockDim.x", "wrong"),
+    ("halo", "i > 0", "threadIdx.x > 0", "wrong"),
+    ("barrier", "    __syncthreads();\n", "", "race"),
+    ("tree", "        }\n        __syncthreads();\n", "        }\n", "race"),
 ]
 
 

@@ -1,7 +1,7 @@
 // y[i] = x[i] + 10, by one block that has a thread for each of the N elements.
 //
-// The lines between the slashes below are the launch block. It says how the kernel is launched: `grid` is the number of
-// blocks, here one, and `block` the number of threads in each of them, here N.
+// The lines from /// launch to /// are the launch block. It says how the kernel is launched: grid is the number of
+// blocks, here one, and block the number of threads in each of them, here N.
 //
 // /// launch
 // [[launch]]
@@ -10,8 +10,8 @@
 // block = ["N"]
 // ///
 
-// __global__ makes a function a kernel: the CPU launches it, and the GPU runs it, here N times side by side. x and y are
-// arrays in the GPU's memory. extern "C" keeps the function's name as it is written.
+// __global__ makes a function a kernel: the CPU launches it, and every thread on the GPU runs it, here N of them.
+// x and y are arrays in the GPU's memory. extern "C" keeps the function's name as it is written.
 extern "C" __global__ void thread_index(const int* x, int* y, int N)
 {
     // BEGIN SOLUTION
