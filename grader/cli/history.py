@@ -123,7 +123,7 @@ def following(json: JsonOption = None) -> None:
     with Store() as store:
         grades, sittings = store.grades(), store.sittings()
     climbed = way(grades, {name: topic.ladder.ids for name, topic in topics.items()})
-    found = following(grades, climbed, latest(grades, sittings))
+    found = following(grades, climbed, latest(grades, sittings, topics))
     if json is not None:
         write_structs(json, {"next": found})
     if json != "-":

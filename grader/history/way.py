@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,9 +52,10 @@ class Next:
     topic: str | None = None  # whose lesson tells of it
 
 
-def latest(grades: Sequence[Graded], sittings: Sequence[Sitting]) -> str | None:
-    """The topic of the kernel that was graded last, or of the coding round that was sat since; None: there is none."""
-    found = [(grade.when, grade.topic) for grade in grades]
+def latest(grades: Sequence[Graded], sittings: Sequence[Sitting], topics: Collection[str]) -> str | None:
+    """The topic of the kernel that was graded last, or of the coding round that was sat since; None: there is none.
+    Grades of what is none of the topics, such as a small exercise, do not count."""
+    found = [(grade.when, grade.topic) for grade in grades if grade.topic in topics]
     found += [(sitting.started, sitting.subject) for sitting in sittings if sitting.format == "interview"]
     return max(found)[1] if found else None
 

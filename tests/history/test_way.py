@@ -48,9 +48,10 @@ def test_what_was_graded_or_played_last_comes_first() -> None:
     grades = [graded("sum", "00_naive"), graded("copy", "00_naive")]
     played = Sitting("a", "interview", "sum", NOON + timedelta(hours=1), 60, 0.5, None)
     climbed = way(grades, LADDERS)
-    assert latest([], []) is None
-    assert following(grades, climbed, latest(grades[:1], [])).what == "sum: rung 01_tree"
-    assert following(grades, climbed, latest(grades[1:], [played])).what == "sum: rung 01_tree"
+    assert latest([], [], LADDERS) is None
+    assert latest([graded("sum", None), graded("tree", None)], [], LADDERS) == "sum"
+    assert following(grades, climbed, latest(grades[:1], [], LADDERS)).what == "sum: rung 01_tree"
+    assert following(grades, climbed, latest(grades[1:], [played], LADDERS)).what == "sum: rung 01_tree"
     assert following([], way([], LADDERS), "sum").what == "sum: your first kernel"
 
 
