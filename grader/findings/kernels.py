@@ -245,7 +245,7 @@ def _global_race(finding: Finding, other: Access) -> str:
         return f"{what}, and one of the two is atomic for the threads of its own block alone"
     what = f"{actor(finding)} of block {finding.block} {verb} what {by} has stored {place}{with_what}"
     if finding.blocks_wait and finding.action == "read":
-        if finding.fences:
+        if finding.fences == "grid":
             return (
                 f"{what}, and nothing that it waited for was announced behind a __threadfence() behind that"
             )

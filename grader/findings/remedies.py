@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from grader.emulator.machine.records import BULK_COPY, TENSOR_COPY, Finding, Kind, PhaseFault
+from grader.emulator.machine.records import BULK_COPY, TENSOR_COPY, Finding, Kind, PhaseFault, Scope
 from grader.findings import bounds
 
 ALIGN = (
@@ -50,12 +50,18 @@ _SYNCWARP = (
     "Lanes of a warp do not run in step by themselves: put a __syncthreads() between the accesses where all of the "
     "block comes by, or else a __syncwarp()."
 )
-_FENCE = "Put a __threadfence() between the store and the atomic that announces it."
+_FENCE = "Put a __threadfence() between the store and the atomic or the volatile store that announces it."
+_FENCE_OF_BLOCK = (
+    "A fence for the block, __threadfence_block(), makes a store known to the block's own threads alone. "
+    f"{_FENCE}"
+)
 _WAIT = (
     "Put a __threadfence() between the store and the atomic or the volatile store that announces it, by the same "
     "thread or by one that a __syncthreads() puts behind it, and let the reader wait for the announcement "
     "with atomic or volatile loads: a plain one the compiler may take out of the loop."
 )
+_FENCES: Mapping[Scope | None, str] = {None: _FENCE, "block": _FENCE_OF_BLOCK, "grid": _WAIT}
+"""What lets one block read what another has announced, by the fences that there are."""
 _ONE_STORE = (
     "Let one thread store each element: put the store under a condition such as `if (threadIdx.x == 0)`, or add with "
     "atomicAdd."
@@ -288,7 +294,8 @@ _ELEMENTS = {
 
 
 def _remedy_of_race(finding: Finding) -> str:
-    if finding.accumulates:
+    announces = finding.scope == "grid" and finding.blocks_wait and finding.action == "read"
+    if finding.accumulates and not (announces and (finding.spins or finding.fences == "block")):
         return _ADD_ATOMICALLY.format(array=finding.array or "sum")
     if finding.other is not None and finding.other.by_copy:
         return _WAIT_FOR_PHASE
@@ -303,8 +310,8 @@ def _remedy_of_race(finding: Finding) -> str:
         return _SAME_LINE if same_line else _SYNCWARP if finding.scope == "warp" else _SYNCTHREADS
     if finding.of_block:
         return _DEVICE_SCOPE
-    if finding.scope == "grid" and finding.blocks_wait and finding.action == "read":
-        return _WAIT if finding.fences else _FENCE
+    if announces:
+        return _FENCES[finding.fences]
     if finding.other is not None and finding.other.action == "read":
         return _SECOND_LAUNCH if finding.scope == "grid" else _SYNCTHREADS
     if finding.action == "write":

@@ -360,6 +360,19 @@ def test_who_adds_without_an_atomic_is_told_to_and_not_to_wait() -> None:
         assert "atomicAdd(&" not in remedy(replace(finding, accumulates=False))
 
 
+def test_who_adds_behind_a_flag_is_told_to_fence_and_not_to_add_atomically() -> None:
+    adds = of_b("race", 0, scope="grid", accumulates=True, blocks_wait=True)
+    waits = (
+        replace(adds, spins=True),
+        replace(adds, fences="block"),
+        replace(adds, spins=True, fences="grid"),
+    )
+    for finding in waits:
+        assert "Put a __threadfence() between" in remedy(finding)
+        assert "atomicAdd" not in remedy(finding)
+    assert "add with atomicAdd" in remedy(replace(adds, fences="grid"))  # no lock by itself
+
+
 def test_a_copy_that_has_not_arrived_tells_its_line() -> None:
     text = message(of_tile("unfinished_copy", other=Access("write", at(5))))
     assert text.endswith("at byte 132 (`tile`) while the copy of line 5 to it has not arrived")

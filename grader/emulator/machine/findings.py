@@ -304,7 +304,8 @@ class Note:
             and space == "global"
             and 0 < self.packed & layout.SCOPED < self.packed,
             blocks_wait=self.kind == RACE and space == "global" and self.launched.plan.blocks_wait,
-            fences=self.kind == RACE and space == "global" and self.launched.plan.fences,
+            fences=self.launched.plan.fences if self.kind == RACE and space == "global" else None,
+            spins=self.kind == RACE and space == "global" and self.launched.plan.spins,
             instruction=self._instruction(space),
             other=other,
             phase=self._phase(),

@@ -244,8 +244,10 @@ class Finding:
     """Of such a race: one of the two accesses is atomic for threads of its own block alone."""
     blocks_wait: bool = False
     """Of a race: the kernel has means by which one block can wait for another."""
-    fences: bool = False
-    """Of such a race: and means to make known what a block has stored."""
+    fences: Scope | None = None
+    """Of such a race: and means to make known what a block has stored, to its own threads or to the grid's."""
+    spins: bool = False
+    """Of such a race: and a loop in which it waits."""
     other: Access | None = None
     """Of a race, the access it is with; of an unfinished copy, the copy. Of a barrier, whoever waits at another one."""
     arrivals: Arrivals | None = None

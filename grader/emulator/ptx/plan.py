@@ -7,6 +7,7 @@ agree on, so it depends on the PTX alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.ptx.basic_blocks import Block
@@ -15,6 +16,7 @@ from grader.emulator.ptx.cfg import ControlFlow, analyse
 from grader.emulator.ptx.instructions import (
     decode_space,
     destinations,
+    fence_scope,
     is_barrier,
     is_cluster_barrier,
     is_counted,
@@ -112,8 +114,8 @@ class KernelPlan:
     """log2 of the narrowest shared access, at most 2."""
     serial: bool
     """Blocks may communicate: they run in order on one thread."""
-    fences: bool
-    """There are fences, or releases: what a thread has stored can be made known to another."""
+    fences: Literal["block", "grid"] | None
+    """There are fences, or releases: what a thread has stored can be made known to others, at the widest to these."""
     blocks_wait: bool
     """A block may wait for another, by an atomic, a fence or a volatile access."""
     parts_meet: bool
@@ -130,6 +132,8 @@ class KernelPlan:
     """log2 of the narrowest access to global memory, at most 2."""
     may_spin: bool
     """A lane may wait for another of its warp, so pending lanes take turns."""
+    spins: bool
+    """There is a loop that does nothing but look again whether another thread has changed something."""
     transactions: bool
     """It uses mbarriers, bulk copies or the barrier of a cluster."""
     clusters: bool
@@ -160,8 +164,9 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool, watch: bool = 
     check_names(module, function, instructions)
     communicates = any(_communicates(inst) for inst in instructions)
     blocks_wait = any(_lets_wait(inst) for inst in instructions)
-    may_spin = _may_spin(function, build_blocks(function))
-    fences = any(_is_fence(inst) for inst in instructions)
+    blocks = build_blocks(function)
+    may_spin = _may_spin(function, [block for block in blocks if block.in_loop])
+    fences = [inst for inst in instructions if _is_fence(inst)]
     transactions = any(map(is_transaction, instructions))
     seen = [id(inst) for inst in instructions if blocks_wait and _is_seen(inst)]
     phases = [id(inst) for inst in instructions if waits_for_phase(inst)]
@@ -199,17 +204,18 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool, watch: bool = 
         local_bytes=local_bytes,
         shadow_shift=_narrowest(instructions, "shared"),
         serial=communicates,
-        fences=fences,
+        fences=("grid" if any(map(fence_scope, fences)) else "block") if fences else None,
         blocks_wait=blocks_wait,
         parts_meet=_has_counted_barrier(flow)
         or transactions
-        or (fences and any(map(_is_flag, instructions))),
+        or (bool(fences) and any(map(_is_flag, instructions))),
         lanes_meet=any(is_partial_warp_barrier(inst) for inst in instructions),
         meets=any(_may_meet(inst) for inst in instructions) or (may_spin and blocks_wait),
         in_place=_updates_in_place(instructions),
         reads_only=any(map(_reads_only, instructions)),
         record_shift=_narrowest(instructions, "global"),
         may_spin=may_spin,
+        spins=_may_spin(function, [block for block in blocks if _goes_round(block, blocks)]),
         transactions=transactions,
         clusters=any(map(is_cluster_barrier, instructions)),
         max_threads=entry.max_threads,
@@ -305,9 +311,17 @@ def _updates_in_place(instructions: list[Instruction]) -> bool:
     return not loaded.isdisjoint(stored)
 
 
-def _may_spin(function: Function, blocks: list[Block]) -> bool:
+def _goes_round(block: Block, blocks: list[Block]) -> bool:
+    """Whether it is a loop of its own, but for a latch without instructions."""
+    latches = {
+        other.index for other in blocks if not other.instructions and other.successors == [block.index]
+    }
+    return not {block.index, *latches}.isdisjoint(block.successors)
+
+
+def _may_spin(function: Function, looping_blocks: list[Block]) -> bool:
     """A lane can wait for another only in a loop, through an atomic whose result is used or a volatile load."""
-    looping = [inst for block in blocks if block.in_loop for inst in block.instructions]
+    looping = [inst for block in looping_blocks for inst in block.instructions]
     used = {name for item in function.body if isinstance(item, Instruction) for name in sources(item)}
     return any(
         (inst.parts[0] == "atom" and any(name in used for name in destinations(inst)))

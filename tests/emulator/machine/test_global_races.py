@@ -288,7 +288,18 @@ def test_who_has_not_fenced_is_said(bench: Bench) -> None:
         "thread (0, 0, 0) of block (2, 0, 0) reads what block (0, 0, 0) has stored at byte 0 of an allocation of 12 "
         "bytes, and block (0, 0, 0) has executed no __threadfence() since"
     )
-    assert remedy(found) == "Put a __threadfence() between the store and the atomic that announces it."
+    assert remedy(found).startswith(
+        "Put a __threadfence() between the store and the atomic or the volatile store"
+    )
+
+
+def test_a_fence_for_the_block_is_said_to_be_for_no_other(bench: Bench) -> None:
+    arrays = np.zeros(3, np.float32), np.zeros(1, np.uint32), floats(1)
+    found, *_ = bench.cuda(FENCES, "fence_for_the_block", 3, 64, *arrays).record.findings
+    assert message(found).endswith("block (0, 0, 0) has executed no __threadfence() since")
+    assert remedy(found).startswith(
+        "A fence for the block, __threadfence_block(), makes a store known to the block's"
+    )
 
 
 def test_a_fence_before_the_store_is_too_soon(bench: Bench) -> None:
