@@ -52,7 +52,7 @@ FEWEST_OTHERS = 3
 class Comparison:
     """How an output differs from its reference."""
 
-    mismatch: Mismatch | None  # the first wrong element; None: the output is right
+    mismatch: Mismatch | None  # the wrong element that is shown, see `_shown`; None: the output is right
     error: float | None  # largest error over what is allowed; None where that is infinite or not a number
     unwritten: int  # how many elements still hold the poison
     first_unwritten: tuple[int, ...] | None
@@ -100,7 +100,7 @@ def compare_bits(name: str, actual: Array, expected: Array) -> Comparison:
         return Comparison(None, 0.0, 0, None, None)
     found = _wrong(name, actual, expected, None, wrong, None)
     assert found.mismatch is not None, "some element is wrong"
-    first = int(np.argmax(wrong))
+    first = _shown(actual, expected, wrong)
     shown = [_with_bits(array.reshape(-1)[first]) for array in (expected, actual)]
     return replace(found, mismatch=replace(found.mismatch, expected=shown[0], actual=shown[1]))
 
@@ -301,7 +301,7 @@ def _errors(actual: Array, expected: Array, limit: Array | None, spreads: bool) 
 
 
 def _mismatch(name: str, actual: Array, expected: Array, allowed: Array | None, wrong: Array) -> Mismatch:
-    first = int(np.argmax(wrong))
+    first = _shown(actual, expected, wrong)
     return Mismatch(
         array=name,
         index=list(_index(first, actual.shape)),
@@ -312,6 +312,17 @@ def _mismatch(name: str, actual: Array, expected: Array, allowed: Array | None, 
         elements=actual.size,
         corner=_corner(actual, expected, _index(first, actual.shape)),
     )
+
+
+def _shown(actual: Array, expected: Array, wrong: Array) -> int:
+    """The first wrong element; where NaN and infinities are due somewhere, of those that say more: numbers that are to
+    be others, or else what is to be a number."""
+    due = np.isfinite(expected).reshape(-1)
+    if due.all():
+        return int(np.argmax(wrong))
+    due &= wrong
+    numbers = due & np.isfinite(actual).reshape(-1)
+    return int(np.argmax(next((places for places in (numbers, due) if places.any()), wrong)))
 
 
 def _corner(actual: Array, expected: Array, index: tuple[int, ...]) -> Corner | None:

@@ -74,7 +74,8 @@ SPECIAL_VALUES = (
     "Among the inputs of this case are NaN and infinities, which pass through every sum that they are in: 0 · NaN and "
     "0 · ∞ are NaN. Look for products that are left out where a factor is zero, for fmaxf and fminf, which drop NaN, "
     "for comparisons, which are false of NaN (`sum > 0 ? o / sum : 0` is 0 then), and for elements that are multiplied "
-    "by zero where they have no part in the sum."
+    "by zero where they have no part in the sum, such as the last one where an index is clamped, and what an earlier "
+    "step of a loop has left in shared memory."
 )
 RANGE = (
     "Among the inputs of this case are very large and very small numbers, and no NaN and no infinity has a part in "

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
 from grader.emulator.machine.records import by_line
@@ -376,8 +378,10 @@ def _without_advice(reason: str, outcome: Outcome) -> str:
 def _traced(
     refusal: Refused, current: KernelSubmission, runner: CaseRunner, case: Case, seen: Mismatch | None
 ) -> Refused:
-    """Says what has made a NaN that is not expected."""
+    """Says what has made a NaN that is not expected; where others are, the first that is made may be one of those."""
     if seen is None or seen.actual != "nan" or seen.expected == "nan":
+        return refusal
+    if any(np.isnan(expected).any() for expected in runner.store.get(case).expected.values()):
         return refusal
     origin = runner.origin_of_nan(current.compiled, case)
     return refusal if origin is None else of_origin(refusal, origin)

@@ -95,6 +95,7 @@ def test_what_is_finite_in_a_special_case_is_a_matter_of_range() -> None:
     finite = np.isfinite(right)
     assert data.compare("C", np.where(finite, -right - 1, right)).advice == cases.RANGE
     assert data.compare("C", np.where(finite, right, 0)).advice == cases.SPECIAL_VALUES
+    assert data.compare("C", np.where(np.isinf(right), np.nan, right)).advice == cases.SPECIAL_VALUES
 
 
 def test_almost_nothing_in_the_place_of_nothing_is_no_rounding() -> None:

@@ -42,6 +42,19 @@ def test_first_mismatch_is_the_first_in_memory_order() -> None:
     assert (mismatch.wrong, mismatch.elements, mismatch.allowed) == (2, 12, 0.0)
 
 
+def test_where_nan_and_infinities_are_due_a_number_that_is_wrong_is_shown() -> None:
+    nan, inf = np.nan, np.inf
+    expected = np.array([nan, inf, 1.0, 2.0, 3.0])
+    for actual, shown in (
+        ([nan, nan, nan, 2, 4], 4),  # a number in the place of another
+        ([nan, nan, 1, nan, 3], 3),  # or NaN where a number is due
+        ([nan, nan, 1, 2, 3], 1),
+    ):
+        mismatch = compare("C", np.float32(actual), expected, None).mismatch
+        assert mismatch is not None
+        assert mismatch.index == [shown]
+
+
 def test_box_holds_every_wrong_element() -> None:
     actual = ones(5, 6)
     actual[4, 1:3] = 0
@@ -206,7 +219,7 @@ SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-45, -1e-42, 6e-8, 3e38, -3e38,
 
 
 def plainly(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray | None) -> tuple[object, ...]:
-    """Whether each element is wrong, where the first one is, and the largest error, by the formula for all at once."""
+    """Whether each element is wrong, where the one shown is, and the largest error, by the formula for all at once."""
     with np.errstate(all="ignore"):
         rounded = expected.astype(actual.dtype) if allowed is None else expected
         right = (actual == rounded) | (np.isnan(actual) & np.isnan(rounded))
@@ -221,7 +234,10 @@ def plainly(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray | None
             right |= (error <= allowed) & np.isfinite(error)
     if right.all():
         return None, worst
-    first = int(np.argmin(right))
+    due, came = np.isfinite(rounded), np.isfinite(actual)
+    # The first whose rank is highest: where all is to be finite, each counts alike.
+    rank = ~right * (1 + 0 * due if due.all() else 1 + due + (due & came))
+    first = int(np.argmax(rank))
     index = [int(i) for i in np.unravel_index(first, actual.shape)]
     shown = (comparison.number(rounded.flat[first]), comparison.number(actual.flat[first]))
     told = (index, *shown, int(np.count_nonzero(~right)))
