@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.cuda_source import FUNCTION, int_sizes, line_at, plain
+from grader.workbook.cuda_source import FUNCTION, int_sizes, line_at, plain, shared_arrays
 
 _LONGEST, _MOST = (
     500,
@@ -87,6 +87,10 @@ _OVER_GRID = re.compile(
     r"\bint\s+(?P<name>\w+)\s*=[^;=]{0,80}\bblockIdx\b[^;{}]{0,40};(?=[^~]{0,1000}?\b(?P=name)\s*\+=\s*"
     r"(?P<step>[^;){}]{0,60}\bgridDim\.\w\s*\*[^;){}]{1,60}|[^;){}]{1,60}\*\s*gridDim\.\w))"
 )
+_KEPT = re.compile(
+    r"\bif\s*\((?:[^(){};]|\([^(){};]{0,100}\)){1,200}\)\s*\{?\s*(?P<array>\w+)\s*(?:\[[^\[\]]{1,60}\]\s*){1,3}=(?!=)"
+    r"[^;?\[]{0,100}\[[^;?]{1,200};(?![\s}]*else\b)"
+)
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 
 
@@ -110,6 +114,20 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _lost(text),
     )
     return min(found, default=(0, ""))[1]
+
+
+def kept(source: str) -> str:
+    """The first store to shared memory that leaves elements as an earlier step of a loop has left them, by its line, in
+    a sentence that says what mends it; "" for none."""
+    text, shared = plain(source[:_MOST]), shared_arrays(source)
+    for found in _KEPT.finditer(text):
+        if found["array"] in shared:
+            return (
+                f"Line {line_at(text, found.start('array'))}: where the condition does not hold, `{found['array']}` "
+                "keeps what an earlier step has stored there, and zero times that is NaN where it is NaN or infinite: "
+                "store 0 there."
+            )
+    return ""
 
 
 def too_small(source: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.suspects import said, too_small
+from grader.workbook.suspects import kept, said, too_small
 
 UNSET = 'variable "v" is used before its value is set'
 EQUAL = 'use of "=" where "==" may have been intended'
@@ -199,3 +199,31 @@ ROWS = "__global__ void k(const float* in, int M, int N) {\n"
 )  # fmt: skip
 def test_an_index_in_too_small_a_type_is_told(text: str, sentence: str) -> None:
     assert too_small(text) == sentence
+
+
+TILE = "__shared__ half a[16][16];\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (k + s < K) a[r][s] = A[k + s];",
+        "if (k + s < K && f(r) < M) {\n a[r][s] = A[size_t(r) * K + k + s];\n}",
+    ],
+)
+def test_what_a_store_leaves_in_a_tile_is_told(text: str) -> None:
+    assert kept(TILE + text).startswith("Line ")
+    assert "`a` keeps what an earlier step has stored there" in kept(TILE + text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a[r][s] = k + s < K ? A[k + s] : zero;",
+        "if (k + s < K) a[r][s] = A[k + s];\nelse a[r][s] = zero;",
+        "if (k + s < K) {\n a[r][s] = A[k + s];\n} else {",
+        "if (t < s) b[t] = A[t];",
+    ],
+)
+def test_a_store_with_its_other_case_leaves_nothing(text: str) -> None:
+    assert kept(TILE + text) == ""

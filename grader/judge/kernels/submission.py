@@ -382,7 +382,8 @@ def _traced(
     if seen is None or seen.actual != "nan" or seen.expected == "nan":
         return refusal
     if any(np.isnan(expected).any() for expected in runner.store.get(case).expected.values()):
-        return refusal
+        kept = suspects.kept(current.file.source)
+        return refusal.saying(f"{refusal.reason} {kept}".rstrip())
     origin = runner.origin_of_nan(current.compiled, case)
     return refusal if origin is None else of_origin(refusal, origin)
 
