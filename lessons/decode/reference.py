@@ -218,9 +218,9 @@ def mistake(inputs: Inputs, outputs: Inputs, problem: Problem) -> str | None:
             return None if attended.near(o, right, bound) else _EMPTY
         if _has_nan_of_nobody(o, inputs, right, bound):
             return _BEHIND
+        batch = _Batch.of(inputs, problem)
         formulas = [
-            (text, np.where(empty[:, None, None], ANYTHING, gives))
-            for text, gives in _formulas(_Batch.of(inputs, problem))
+            (text, np.where(empty[:, None, None], ANYTHING, gives)) for text, gives in _formulas(batch)
         ]
         for loose in (0.0 * bound, bound):  # in exact cases, each element is known better than its bound says
             found = {
@@ -230,7 +230,7 @@ def mistake(inputs: Inputs, outputs: Inputs, problem: Problem) -> str | None:
             }
             if found:
                 return found.pop() if len(found) == 1 else None
-    return None
+        return _MAXIMUM if _has_maximum_of_nobody(o, batch, right, bound) else None
 
 
 MOST_SCORES = 1 << 17
@@ -250,6 +250,25 @@ def _has_nan_of_nobody(o: Exact, inputs: Inputs, right: Exact, bound: Exact) -> 
         nan = np.isnan(right) | behind[:, None, None]
         others = nan.all() or attended.near(o[~nan], right[~nan], bound[~nan])
         if behind.any() and np.isnan(o[nan]).all() and others:
+            return True
+    return False
+
+
+LOST = 104.0
+"""How far a maximum may be above all scores at the most before floats have 0 for each exponential."""
+
+
+def _has_maximum_of_nobody(o: Exact, batch: _Batch, right: Exact, bound: Exact) -> bool:
+    """Whether those queries alone are wrong behind whose last token, in its page or in their row of the table, there is
+    a larger score than all of their own, and all of which it is so much larger that nothing is left of these."""
+    own, most = batch.lengths, PAGE * batch.table.shape[1]
+    scores = {place: scores for place, scores, _ in batch.heads()}
+    wrong = {place for place in scores if not attended.near(o[place], right[place], bound[place])}
+    for other in (-(-own // PAGE) * PAGE, np.full_like(own, own.max()), np.full_like(own, most)):
+        behind = batch._replace(lengths=np.where(own > 0, other, 0))
+        above = {place: more.max() - scores[place].max() for place, more, _ in behind.heads()}
+        larger, lost = ({place for place in above if above[place] > least} for least in (0.0, LOST))
+        if lost and lost <= wrong <= larger < scores.keys():
             return True
     return False
 
@@ -592,6 +611,10 @@ _BEHIND = (
 _ZERO_SCORES = (
     "What lies behind the last token counts with scores of 0, whose exponential is not 0. Let the scores from token "
     "lengths[b] on be -∞, and leave out their rows of V."
+)
+_MAXIMUM = (
+    "A score from behind the last token, which is larger than a query's own, is taken for its maximum: exponentials of "
+    "the others are rounded to 0. Let scores from token lengths[b] on be -∞ before the maximum is taken, not behind it."
 )
 _FULL_PAGES = (
     "The last page, which is not full, is left out. A sequence has (lengths[b] + 15) / 16 pages: round up."
