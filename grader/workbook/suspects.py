@@ -87,9 +87,20 @@ _OVER_GRID = re.compile(
     r"\bint\s+(?P<name>\w+)\s*=[^;=]{0,80}\bblockIdx\b[^;{}]{0,40};(?=[^~]{0,1000}?\b(?P=name)\s*\+=\s*"
     r"(?P<step>[^;){}]{0,60}\bgridDim\.\w\s*\*[^;){}]{1,60}|[^;){}]{1,60}\*\s*gridDim\.\w))"
 )
+_INVERSE = r"1\.0?[fF]?\s*/(?!/)|\b__f?d?rcp_r[nzud]\s*\(|\b__fdividef\s*\("
+_DIVISOR = re.compile(r"\b1\.0?[fF]?\s*/\s*\(?\s*\w+")
+_INVERSES = re.compile(rf"\b(\w+)\s*=\s*(?:{_INVERSE})")
+_TO_INT = re.compile(
+    r"(?:\(\s*(?:int|unsigned(?:\s+int)?)\s*\)|<\s*(?:int|unsigned(?:\s+int)?)\s*>\s*\(|\b(?:int|unsigned|size_t)\s*\("
+    r"|\b__float2u?int_r[nzud]\s*\(|\b(?:int|unsigned|size_t|u?int(?:32|64)_t|long long)\s+\w+\s*=(?!=))"
+    r"(?P<value>(?:[^();{}\[\]]|\((?:[^();]|\([^();]*\)){0,100}\)){1,150})"
+)
+_OF_INT = re.compile(r"\b(?:int|unsigned|size_t|u?int(?:32|64)_t|long long)\s+(\w+)")
+_HIGH = re.compile(r"\b(__u?mul(?:64)?hi)\s*\(")
+_LOOP = re.compile(r"\b(?:for|while)\s*\(")
 _KEPT = re.compile(
     r"\bif\s*\((?:[^(){};]|\([^(){};]{0,100}\)){1,200}\)\s*\{?\s*(?P<array>\w+)\s*(?:\[[^\[\]]{1,60}\]\s*){1,3}=(?!=)"
-    r"[^;?\[]{0,100}\[[^;?]{1,200};(?![\s}]*else\b)"
+    r"[^;?\[]{0,100}?\b(?P<from>\w+)\[[^;?]{1,200};(?![\s}]*else\b)"
 )
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 
@@ -120,14 +131,22 @@ def kept(source: str) -> str:
     """The first store to shared memory that leaves elements as an earlier step of a loop has left them, by its line, in
     a sentence that says what mends it; "" for none."""
     text, shared = plain(source[:_MOST]), shared_arrays(source)
+    given = set(re.findall(r"\*\s*(?:__restrict__\s+)?(\w+)\s*[,)]", text))
     for found in _KEPT.finditer(text):
-        if found["array"] in shared:
+        again = _LOOP.search(text, max(text.rfind("\n}", 0, found.start()), 0), found.start())
+        if again and found["array"] in shared and found["from"] in given - shared.keys():
             return (
                 f"Line {line_at(text, found.start('array'))}: where the condition does not hold, `{found['array']}` "
                 "keeps what an earlier step has stored there, and zero times that is NaN where it is NaN or infinite: "
                 "store 0 there."
             )
     return ""
+
+
+def rounded(source: str) -> str:
+    """The first quotient of integers, by the line, that is made of a rounded reciprocal, likewise."""
+    text = plain(source[:_MOST])
+    return min(chain(_by_floats(text), _by_high_halves(text)), default=(0, ""))[1]
 
 
 def too_small(source: str) -> str:
@@ -433,6 +452,39 @@ def _narrow(text: str) -> Iterator[_Said]:
         line, kind, name = line_at(text, found.start()), found["kind"], found["name"]
         most = f"holds all whole numbers up to {_WHOLE[kind]} only"
         yield line, f"Line {line}: `{name}` is a {kind}, which {most}: make it an int."
+
+
+_EXACTLY = (
+    "Divide integers, which is cheap where the divisor is a constexpr, or check that {what} is right for the whole "
+    "range."
+)
+
+
+def _by_floats(text: str) -> Iterator[_Said]:
+    """Integers that are made of an index, times a float's reciprocal."""
+    inverse = "|".join([_INVERSE, *(rf"\b{name}\b" for name in _INVERSES.findall(text))])
+    index = "|".join([r"\b(?:block|thread)Idx\.", *(rf"\b{name}\b" for name in {*_OF_INT.findall(text)})])
+    for found in _TO_INT.finditer(text):
+        if re.search(inverse, found["value"]) and re.search(index, _DIVISOR.sub("", found["value"])):
+            line = line_at(text, found.start("value"))
+            yield (
+                line,
+                f"Line {line}: a quotient of integers is made of floats, and rounded: where it is a whole number, or "
+                "nearly one, it may come out 1 too small or too large, and from 16,777,216 on it is off by more. "
+                f"{_EXACTLY.format(what='the quotient')}",
+            )
+
+
+def _by_high_halves(text: str) -> Iterator[_Said]:
+    """Quotients as the upper half of a product, by a reciprocal of so many bits."""
+    for found in _HIGH.finditer(text):
+        line = line_at(text, found.start())
+        yield (
+            line,
+            f"Line {line}: `{found[1]}` divides by means of a reciprocal that is rounded, and the index multiplies "
+            "what that is off: beyond some index the quotient is 1 too large, or too small. "
+            f"{_EXACTLY.format(what='the magic number')}",
+        )
 
 
 def _late(text: str) -> Iterator[_Said]:

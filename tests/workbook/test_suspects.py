@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.suspects import kept, said, too_small
+from grader.workbook.suspects import kept, rounded, said, too_small
 
 UNSET = 'variable "v" is used before its value is set'
 EQUAL = 'use of "=" where "==" may have been intended'
@@ -201,7 +201,7 @@ def test_an_index_in_too_small_a_type_is_told(text: str, sentence: str) -> None:
     assert too_small(text) == sentence
 
 
-TILE = "__shared__ half a[16][16];\n"
+TILE = "void f(const half* A, int K)\n{\n__shared__ half a[16][16], b[64];\nfor (int k = 0; k < K; k += 16) "
 
 
 @pytest.mark.parametrize(
@@ -222,8 +222,42 @@ def test_what_a_store_leaves_in_a_tile_is_told(text: str) -> None:
         "a[r][s] = k + s < K ? A[k + s] : zero;",
         "if (k + s < K) a[r][s] = A[k + s];\nelse a[r][s] = zero;",
         "if (k + s < K) {\n a[r][s] = A[k + s];\n} else {",
-        "if (t < s) b[t] = A[t];",
+        "if (t < s) c[t] = A[t];",
+        "if (t < s) b[t] = b[t] + b[t + s];",
     ],
 )
 def test_a_store_with_its_other_case_leaves_nothing(text: str) -> None:
     assert kept(TILE + text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int down = int(blockIdx.x * (1.0f / across));",
+        "const float by = 1.0f / N;\nunsigned row = (unsigned)(threadIdx.x * by);",
+        "int i = blockIdx.x;\nfloat by = __frcp_rn(float(n)), c = 0;\nconst int row = (i + 0.5f) * by;",
+        "int i = 0;\nint p = __fdividef(i + 0.5f, Q), q = i - p * Q;",
+        "int i = 0;\nfloat by = 1.f / n;\nint p = __float2int_rd(by * i);",
+    ],
+)
+def test_a_quotient_by_floats_is_told(text: str) -> None:
+    line = text.count("\n") + 1
+    assert rounded(text).startswith(f"Line {line}: a quotient of integers is made of floats, and rounded")
+    assert "Divide integers" in rounded(text)
+
+
+def test_a_quotient_by_a_magic_number_is_told() -> None:
+    text = "int i = 0;\nunsigned row = __umulhi(i, magic);"
+    assert rounded(text).startswith("Line 2: `__umulhi` divides by means of a reciprocal that is rounded")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "float v = in[0], by = 1.0f / width;\nint bin = (v - low) * by;",
+        "int n = 4;\nfloat scale = 1.0f / n;\nout[n] = sum * scale;",
+        "int row = 0;\nstore(out + size_t(row) * N, 1.0f / sum);",
+    ],
+)
+def test_what_is_no_quotient_of_integers_is_not_told(text: str) -> None:
+    assert rounded(text) == ""

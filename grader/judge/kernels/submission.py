@@ -172,7 +172,7 @@ def try_beyond(current: KernelSubmission, runner: CaseRunner, seed: int) -> None
         try:
             _run(current, runner, beyond.cases(seed))
         except Refused as refused:
-            raise refused.saying(f"{refused.reason} {beyond.said}") from None
+            raise refused.saying(f"{refused.reason} {beyond.said}".rstrip()) from None
     try_on_one(current, runner, [make(thresholds.longest(runner.topic), "real", seed, secret=True)])
 
 
@@ -223,7 +223,8 @@ def _explained(
     if refusal.verdict == "fail" and odd is not None:
         refusal = refusal.saying(f"{odd} {seen}")
     if comparison is None or comparison.right or outcome.findings:
-        return refusal
+        outside = bool(outcome.findings) and outcome.findings[0].kind == "out_of_bounds"
+        return _with_quotient(refusal, current) if outside else refusal
     first = Seen(case, refusal, planned, comparison)
     others = [] if comparison.explained else _larger(current, runner, case)
     fits = _confirmed(first, others)
@@ -240,7 +241,14 @@ def _explained(
         if known == NOTHING:
             known = f"{known} {_where([first, *others])}".rstrip()
         told = refusal.saying(refusal.reason.replace(before, known))
+    if not (comparison.explained or rounded):
+        told = _with_quotient(told, current)
     return _traced(told, current, runner, case, comparison.mismatch)
+
+
+def _with_quotient(refusal: Refused, current: KernelSubmission) -> Refused:
+    """With a quotient in the text that may be rounded to a wrong index."""
+    return refusal.saying(f"{refusal.reason} {suspects.rounded(current.file.source)}".rstrip())
 
 
 def _in_text(kernel: Kernel) -> str:

@@ -26,7 +26,7 @@ from grader.judge.correctness.cases import Case, make
 from grader.judge.kernels.case_runner import work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
-from grader.workbook import comparisons, units
+from grader.workbook import comparisons, suspects, units
 from grader.workbook.comparisons import Comparison, Given
 from grader.workbook.expressions import Compared, ExpressionError
 from grader.workbook.launches.plan import LaunchPlan, plan
@@ -164,6 +164,7 @@ def _through_floats(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:
     there, back = (re.search(pattern, kernel.build.ptx) for pattern in THROUGH_FLOATS)
     if there and back and len(dimensions(topic)) > 1:
         said = "Integers are made of floats here: does one of them count, and is it rounded the wrong way?"
+        said = "" if suspects.rounded(kernel.file.source) else said  # which names the line, in every case
         yield from (Threshold(problem, said, rounds=False) for problem in islice(_thin(topic), TRIES))
 
 

@@ -222,7 +222,8 @@ def _records(
             return Look(kernel, topic, sampled, problem, planned, at_problem).run(runner, rng)
     except Refused as refused:
         reason, by_an_int = refused.reason, _counted_by_an_int(topic, sampled, problem)
-        if narrow := suspects.too_small(kernel.file.source):
+        source = kernel.file.source
+        if narrow := (by_an_int and suspects.rounded(source)) or suspects.too_small(source):
             for general in (RANGES, OTHERWISE) if by_an_int else (RANGES, OTHERWISE, COVER):
                 reason = reason.replace(general, narrow)
         if isinstance(refused, Lost) or by_an_int:
