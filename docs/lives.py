@@ -28,7 +28,7 @@ from types import FrameType
 from typing import Any
 from unittest import mock
 
-from grader import cli, cuda, emulate
+from grader import cuda, emulate, ladder
 from grader.emulator.cache import cache_folder
 from grader.emulator.runtime import build
 from grader.judge.child import process, protocol
@@ -258,7 +258,7 @@ def submission() -> dict[str, str]:
             contextlib.suppress(SystemExit),
             parent.growing(),
         ):
-            cli.main()
+            ladder.main()
         assert "RIGHT" in printed.getvalue(), printed.getvalue()
         return {"parent": drawn(parent.root), "child": drawn(_child(requests))}
 

@@ -1,5 +1,5 @@
 """`python -m grader` is the command `ladder`."""
 
-from grader.cli import main
+from grader.ladder import main
 
 main()

@@ -1,9 +1,9 @@
 """Areas of the code: what is kept, such as compiled kernels and marks, is kept for as long as its area is the same.
 
-An area is a list of folders and files of this package: what is in them decides, data and headers too, and nothing else
-does. Which code runs is not read from imports; `tests/test_areas.py` checks that what an area's modules import lies in
-the area. Areas are wider than they need be, so that their lists are short; an edit of a report, a page or a command
-makes nothing anew. This module lies in none: it decides keys, and no result.
+An area is a list of folders and files of this package: what is in them decides, data and headers too, but for `SHOWN`,
+and nothing else does. Which code runs is not read from imports; `tests/test_areas.py` checks that what an area's
+modules import lies in the area. Areas are wider than they need be, so that their lists are short; an edit of a report,
+a page or a command makes nothing anew. This module lies in none: it decides keys, and no result.
 """
 
 from __future__ import annotations
@@ -48,6 +48,9 @@ INTERVIEW = (*JUDGE, "interview", "history")
 COURSE = (*JUDGE, "course")
 """What a course's mark is. Pages and tables of `report` and `lab` show marks, and decide none."""
 
+SHOWN = frozenset({"course/commands"})
+"""Folders within an area's that show what is decided, and decide nothing."""
+
 
 def fingerprint(area: tuple[str, ...]) -> str:
     """Changes with each file of an area."""
@@ -66,12 +69,14 @@ def _digest(part: str) -> bytes:
 
 
 def files(part: str) -> Iterator[str]:
-    """The files of a part, by their path in this package, without what Python or an editor leaves there."""
+    """The files of a part, by their path in this package, without what shows results, and what Python or an editor
+    leaves there."""
     # Strings, not pathlib: this runs in each process that looks for compiled code.
     whole = f"{PACKAGE}/{part}"
     if os.path.isfile(whole):
         yield part
         return
     for name in sorted(os.listdir(whole)):
-        if name != "__pycache__" and not name.startswith("."):
-            yield from files(f"{part}/{name}")
+        inner = f"{part}/{name}"
+        if name != "__pycache__" and not name.startswith(".") and inner not in SHOWN:
+            yield from files(inner)

@@ -48,7 +48,15 @@ LESSONS = (
     "lessons",
     "measurements",
 )
-COMMANDS = ("grader/cli", "grader/report", "grader/interview", "grader/history", "grader/room", "grader/lab")
+COMMANDS = (
+    "grader/cli",
+    "grader/course/commands",
+    "grader/report",
+    "grader/interview",
+    "grader/history",
+    "grader/room",
+    "grader/lab",
+)
 
 
 @dataclass(frozen=True)

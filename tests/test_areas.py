@@ -134,6 +134,15 @@ def test_what_python_and_editors_leave_changes_nothing(edited: Path) -> None:
     assert areas.fingerprint(JUDGE) == before
 
 
+@pytest.mark.parametrize("folder", sorted(areas.SHOWN))
+def test_what_shows_results_changes_nothing(folder: str, edited: Path) -> None:
+    before = {name: areas.fingerprint(area) for name, area in AREAS.items()}
+    assert list((edited / folder).glob("*.py"))
+    shutil.rmtree(edited / folder)
+    areas._digest.cache_clear()
+    assert {name: areas.fingerprint(area) for name, area in AREAS.items()} == before
+
+
 def test_another_version_of_a_library_changes_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     keys: dict[str, Callable[[], object]] = {
         "runtime": build._entry,

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from grader import book
-from grader.cli import app
 from grader.errors import WarpladderError
+from grader.ladder import app
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from grader import cuda, doctor, gpu, gpu_setup
-from grader.cli import app
 from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 from grader.gpu import Gpu
+from grader.ladder import app
 from grader.sandbox import means
 from grader.sandbox.means import Means
 

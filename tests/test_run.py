@@ -193,7 +193,9 @@ def test_a_profile_says_what_was_refused(program: Path) -> None:
 def test_what_only_interviews_and_pages_need_is_not_loaded(tmp_path: Path) -> None:
     """An unchanged program starts again within a second, and loading them would take a third of that more."""
     missing = tmp_path / "missing.cu"  # told behind all that is loaded
-    command = f"import sys; from grader.cli import app; app(['run', {str(missing)!r}], standalone_mode=False)"
+    command = (
+        f"import sys; from grader.ladder import app; app(['run', {str(missing)!r}], standalone_mode=False)"
+    )
     listing = "print(*(name for name in sys.modules if name.startswith('grader.')))"
     code = (
         f"try:\n    {command}\nexcept BaseException as error:\n    print(type(error))\nimport sys\n{listing}"

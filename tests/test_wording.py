@@ -7,8 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 READ = (
-    "README.md", "CONTRIBUTING.md", "docs", "book", "lessons", "notebooks", "grader/cli", "grader/report",
-    "grader/findings", "grader/judge", "grader/workbook", "grader/doctor.py", "grader/emulator/cudart",
+    "README.md", "CONTRIBUTING.md", "docs", "book", "lessons", "notebooks", "grader/cli", "grader/checking.py",
+    "grader/course/commands", "grader/report", "grader/findings", "grader/judge", "grader/workbook",
+    "grader/doctor.py", "grader/emulator/cudart",
 )  # fmt: skip
 
 REPLACED = {

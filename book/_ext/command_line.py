@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from grader.cli import app as ladder
+from grader.ladder import app as ladder
 
 COLUMNS = 80
 

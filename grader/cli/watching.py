@@ -121,7 +121,7 @@ class _Grading:
         command = ["grade", topic, str(file), *options, "--json", "-"]
         self._process = lasting(
             lambda: subprocess.Popen(
-                [sys.executable, "-m", "grader.cli.background", str(os.getpid()), *command],
+                [sys.executable, "-m", "grader.background", str(os.getpid()), *command],
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._errors,

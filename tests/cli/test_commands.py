@@ -13,9 +13,9 @@ import little_interview
 import pytest
 
 import grader
-from grader import cli
 from grader.cli.options import activation
 from grader.judge import clean
+from grader.ladder import main
 from grader.results import Climb, Device, Provenance, RungResult
 from grader.workbook import content, topics
 from grader.workbook.content import content_root
@@ -49,7 +49,7 @@ def ladder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
     def run(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["ladder", *arguments])
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            main()
         return Done(int(ended.value.code or 0), *capsys.readouterr())
 
     return run
@@ -83,7 +83,7 @@ def test_a_schedule_that_cannot_be_run_has_no_timeline_to_draw(ladder: Ladder) -
 
 def test_help_needs_none_of_the_machinery() -> None:
     heavy = {"numpy", "numba", "llvmlite", "jinja2", "grader.judge.climb", "grader.workbook.topics"}
-    code = f"import sys, grader.cli; sys.exit(' '.join({heavy} & set(sys.modules)) or 0)"
+    code = f"import sys, grader.ladder; sys.exit(' '.join({heavy} & set(sys.modules)) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import little_interview
 import pytest
 
-from grader import cli
 from grader.cli.frontend import Terminal
 from grader.history import remedies
 from grader.history.store import Store
 from grader.interview import bank, rounds
 from grader.interview.drills import drill
+from grader.ladder import main
 from grader.report import notices
 from grader.workbook import content, topics
 
@@ -51,7 +51,7 @@ def ladder(
         monkeypatch.setattr(sys, "argv", ["ladder", *arguments])
         monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            main()
         return Done(int(ended.value.code or 0), *capsys.readouterr())
 
     return run

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from faked_marking import answer_by
 
-from grader import cli, course, cuda
+from grader import course, cuda
 from grader.course import feedback, hidden, includes, marking, sources
 from grader.course.engines.threads import Threads
 from grader.course.folder import create
@@ -24,6 +24,7 @@ from grader.course.orders import Answer, Marked, Order
 from grader.errors import WarpladderError
 from grader.judge.kernels.case_runner import work
 from grader.lab import show
+from grader.ladder import main
 from grader.report import reproducing
 from grader.results import CaseResult, ClaimResult, Device, Grade, Hint, Reproduce
 from grader.workbook import topics
@@ -484,7 +485,7 @@ def test_without_nbgrader_the_commands_say_what_to_install(
     )
     monkeypatch.setattr("sys.argv", ["ladder", "course", "init", str(tmp_path / "new")])
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        main()
     assert ended.value.code == 2
     said = " ".join(capsys.readouterr().err.split())
     assert re.search("pip install .*nbgrader[<>=]", said), said

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import pytest
 from markdown_it import MarkdownIt
 
-from grader import cli
 from grader.interview import bank, card, session, sheet
 from grader.interview.drills.formats import FORMATS
 from grader.interview.rounds import read_interview
 from grader.interview.session import Code, Figure, KeyPoint, Probed, Rated, Session, Talk
+from grader.ladder import main
 from grader.report import sheets
 from grader.results import Climb, load
 from grader.workbook import topics
@@ -46,7 +46,7 @@ def ladder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
         monkeypatch.setattr(sys, "argv", ["ladder", *arguments])
         monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            main()
         return Done(int(ended.value.code or 0), *capsys.readouterr())
 
     return run

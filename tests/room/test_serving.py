@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from terminals import may_be_interrupted
 
-from grader import cli
 from grader.interview.interviewer import WorkbookJudge
 from grader.interview.loops.library import Library
+from grader.ladder import main
 from grader.room.app import site
 from grader.room.room import Room
 from grader.web.serving import serve
@@ -32,7 +32,7 @@ def test_without_its_packages_the_command_says_what_to_install(
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr(sys, "argv", ["ladder", "room"])
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        main()
     assert ended.value.code == 2
     said = " ".join(capsys.readouterr().err.split())
     assert f"the page needs {package}, which is not installed" in said

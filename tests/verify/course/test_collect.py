@@ -22,7 +22,6 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.utils import parse_utc
 from traitlets.config.loader import PyFileConfigLoader
 
-from grader import cli
 from grader.course import batch, restore
 from grader.course.collecting import left_out, submitted
 from grader.course.collecting.collect import Row, collect
@@ -30,6 +29,7 @@ from grader.course.folder import CONFIG, create
 from grader.course.gradebook.lock import LOCK, alone
 from grader.course.preprocessors import of_gradebook
 from grader.errors import WarpladderError
+from grader.ladder import main
 from grader.workbook import topics
 
 pytestmark = [pytest.mark.verify, pytest.mark.xdist_group("collecting")]
@@ -767,7 +767,7 @@ def ladder(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> object:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "argv", ["ladder", "course", "collect", *map(str, arguments)])
     with pytest.raises(SystemExit) as caught:
-        cli.main()
+        main()
     return caught.value.code or 0
 
 

@@ -34,7 +34,6 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError
 
-from grader import cli
 from grader.course.assignment import notebook
 from grader.course.batch import open_course
 from grader.course.gradebook import database
@@ -48,6 +47,7 @@ from grader.course.gradebook.lock import alone
 from grader.course.gradebook.overview import standings, summary
 from grader.emulator.cache import ASIDE
 from grader.errors import WarpladderError
+from grader.ladder import main
 from grader.workbook import topics
 
 pytestmark = pytest.mark.verify
@@ -965,7 +965,7 @@ def test_two_students_of_one_number_get_no_feedback(
 def ladder(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     monkeypatch.setattr("sys.argv", ["ladder", "course", *words])
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        main()
     return int(ended.value.code or 0)
 
 

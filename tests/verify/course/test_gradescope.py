@@ -16,11 +16,11 @@ import pytest
 from faked_marking import answer_by
 from little_course import TRANSPOSE, LittleCourse, little_course, right, wrong, wrong_when_hidden
 
-from grader import cli
 from grader.course.gradescope import archive, marking, packed, packing
 from grader.course.orders import Answer, Marked, Order
 from grader.emulator.cache import cache_folder
 from grader.errors import WarpladderError
+from grader.ladder import main
 
 pytestmark = pytest.mark.verify
 
@@ -139,7 +139,7 @@ def test_a_disk_that_is_full_leaves_no_half_of_an_archive(
     command = ["ladder", "course", "gradescope", "transpose", target, "--course", str(course.root)]
     monkeypatch.setattr(sys, "argv", command)
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        main()
     assert ended.value.code == 2
     assert list(tmp_path.iterdir()) == []
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from little_course import TRANSPOSE, LittleCourse, copied, little_course, right, wrong, wrong_when_hidden
 
-from grader import cli
 from grader.course.overview import board, kept, names, report
 from grader.emulator import metrics
 from grader.errors import WarpladderError
+from grader.ladder import main
 from grader.results import CaseResult, FindingResult, Mismatch
 
 pytestmark = pytest.mark.verify
@@ -75,7 +75,7 @@ def ladder(
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["ladder", "course", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            main()
         return int(ended.value.code or 0), *capsys.readouterr()
 
     return run

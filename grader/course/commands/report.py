@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
 from grader.cli.options import (
     HtmlOption,
     JsonOption,
@@ -16,6 +15,7 @@ from grader.cli.options import (
     write_file,
     write_structs,
 )
+from grader.course.commands.options import AssignmentName, CourseOption, course, needs_nbgrader
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, table
 from grader.cli.options import (
     HtmlOption,
     JsonOption,
@@ -18,6 +16,8 @@ from grader.cli.options import (
     write_file,
     write_structs,
 )
+from grader.course.commands.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.course.commands.tables import add, table
 
 if TYPE_CHECKING:
     from rich.table import Table

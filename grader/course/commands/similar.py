@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, table
 from grader.cli.options import (
     HtmlOption,
     JsonOption,
@@ -19,6 +17,8 @@ from grader.cli.options import (
     write_file,
     write_structs,
 )
+from grader.course.commands.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.course.commands.tables import add, table
 
 if TYPE_CHECKING:
     from rich.table import Table

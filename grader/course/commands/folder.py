@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.course.options import course, needs_nbgrader
 from grader.cli.options import console_for, writing
+from grader.course.commands.options import course, needs_nbgrader
 
 
 @course.command()

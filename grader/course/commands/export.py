@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, table
 from grader.cli.options import (
     NOT_PASSED,
     PASSED,
@@ -18,6 +16,8 @@ from grader.cli.options import (
     write_structs,
     writing,
 )
+from grader.course.commands.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.course.commands.tables import add, table
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:

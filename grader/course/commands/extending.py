@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, late, table
 from grader.cli.options import JsonOption, console_for, write_structs
+from grader.course.commands.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.course.commands.tables import add, late, table
 from grader.errors import WarpladderError
 
 

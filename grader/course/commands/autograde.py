@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from grader.cli.course.options import (
+from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_structs
+from grader.course.commands.options import (
     AgainOption,
     AssignmentName,
     CourseOption,
@@ -19,8 +20,7 @@ from grader.cli.course.options import (
     course,
     needs_nbgrader,
 )
-from grader.cli.course.tables import add, late, say_if_at_least, table
-from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_structs
+from grader.course.commands.tables import add, late, say_if_at_least, table
 
 if TYPE_CHECKING:
     from rich.table import Table

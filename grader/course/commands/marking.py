@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from grader.cli.course.options import (
+from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_structs
+from grader.course.commands.options import (
     AgainOption,
     AssignmentName,
     CourseOption,
@@ -18,8 +19,7 @@ from grader.cli.course.options import (
     course,
     needs_nbgrader,
 )
-from grader.cli.course.tables import add, table
-from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_structs
+from grader.course.commands.tables import add, table
 
 if TYPE_CHECKING:
     from rich.table import Table

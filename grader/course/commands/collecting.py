@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, lines, table
 from grader.cli.options import (
     NOT_PASSED,
     PASSED,
@@ -21,6 +19,8 @@ from grader.cli.options import (
     file_of,
     write_structs,
 )
+from grader.course.commands.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.course.commands.tables import add, lines, table
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
 from grader.cli.options import check_outputs, console_for, writing
+from grader.course.commands.options import AssignmentName, CourseOption, course, needs_nbgrader
 from grader.errors import WarpladderError
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.course.options import CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, late, lines, say_if_at_least, table
 from grader.cli.options import JsonOption, console_for, write_structs
+from grader.course.commands.options import CourseOption, course, needs_nbgrader
+from grader.course.commands.tables import add, late, lines, say_if_at_least, table
 
 if TYPE_CHECKING:
     from rich.table import Table
