@@ -182,8 +182,8 @@ def _drill(
     from grader.interview.practice.catalogue import Catalogue
     from grader.interview.practice.fresh import fresh_seed, items_of_drills
     from grader.interview.reading import known_level
+    from grader.interview.reports import interviews
     from grader.interview.sitting import Sitting
-    from grader.report import interviews
     from grader.workbook.topics import discover
 
     what = FORMATS[format_name]

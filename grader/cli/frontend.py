@@ -18,9 +18,10 @@ from grader.cli.options import lines_of
 from grader.interview import credit
 from grader.interview.interviewer import WORDS
 from grader.interview.prompts import Prompt
+from grader.interview.reports import interviews
 from grader.interview.session import Do, Figure, Session
 from grader.judge.runners.pool import Progress
-from grader.report import interviews, progress
+from grader.report import progress
 from grader.results import Grade
 from grader.workbook.topic import Topic
 

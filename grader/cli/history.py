@@ -69,8 +69,8 @@ def today(
     from grader.interview.practice import catalogue, recall
     from grader.interview.practice.recording import outcomes
     from grader.interview.reading import known_level
+    from grader.interview.reports.history import console
     from grader.interview.session import SEEDS
-    from grader.report.history import console
     from grader.workbook.topics import discover
 
     topics, now = discover(), datetime.now().astimezone()
@@ -116,7 +116,7 @@ def following(json: JsonOption = None) -> None:
     """
     from grader.history.store import Store
     from grader.history.way import following, latest, way
-    from grader.report.history import console
+    from grader.interview.reports.history import console
     from grader.workbook.topics import discover
 
     topics = discover()
@@ -163,7 +163,7 @@ def progress(
     from grader.history.way import way
     from grader.interview.practice import catalogue
     from grader.interview.reading import known_level
-    from grader.report.history import console, page
+    from grader.interview.reports.history import console, page
     from grader.workbook import units
     from grader.workbook.topics import discover
 

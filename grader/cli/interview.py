@@ -69,8 +69,8 @@ def interview(
     entry = read_interview(loaded)
     check_pages(card, sheet)
     if sheet is not None:
+        from grader.interview.reports import sheets
         from grader.interview.sheet import of_interview
-        from grader.report import sheets
 
         write_file(sheet, sheets.of_interview(of_interview(entry, loaded, arch)))
         return
@@ -147,8 +147,8 @@ def quiz(
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.practice.catalogue import Catalogue
     from grader.interview.practice.fresh import fresh_seed, items_of_quiz
+    from grader.interview.reports import interviews
     from grader.interview.sitting import Sitting
-    from grader.report import interviews
     from grader.workbook.topics import discover
 
     found = bank.discover()
@@ -175,7 +175,7 @@ def quiz(
         drawn = fresh_seed(lambda each: items_of_quiz(choose(each), each)) if seed is None else seed
         chosen = choose(drawn)
         if sheet is not None:
-            from grader.report import sheets
+            from grader.interview.reports import sheets
 
             write_file(sheet, sheets.of_questions(chosen, drawn))
             return

@@ -61,7 +61,7 @@ def loop(
     from grader.interview.loops.loop import Loop, draw, free_folder
     from grader.interview.practice.fresh import fresh_seed
     from grader.interview.reading import known_level
-    from grader.report.history import loop as views
+    from grader.interview.reports import loop as views
     from grader.workbook.topics import discover
 
     styles = plan.discover()
@@ -96,7 +96,7 @@ def loop(
 def _run(day: Loop, terminal: Terminal, judge: Judge) -> bool:
     """Ask what is left; whether that was everything."""
     from grader.interview.driving import BrokenOff, drive
-    from grader.report import interviews
+    from grader.interview.reports import interviews
 
     try:
         for stage in day.stages():
@@ -116,7 +116,7 @@ def _run(day: Loop, terminal: Terminal, judge: Judge) -> bool:
 
 def _wait(stage: Stage, terminal: Terminal) -> None:
     """A break before a part, until Enter."""
-    from grader.report.history import loop as views
+    from grader.interview.reports import loop as views
 
     terminal.console.print(views.ready(stage))
     while terminal.input().strip():

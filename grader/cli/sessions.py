@@ -120,7 +120,7 @@ def whole_by(kept: Session, path: Path) -> str:
 def show_card(terminal: Terminal, card: Card, page: Path | None, json: str | None, short: str) -> None:
     """The card, in the terminal and in files; `short`, if any, is the command that shows what is left out of it."""
     from grader.interview.card import to_json
-    from grader.report import interviews, sheets
+    from grader.interview.reports import interviews, sheets
 
     if card.over:  # else it would tell what is still to be asked
         terminal.console.print(interviews.card(card, short), crop=False)
@@ -146,8 +146,8 @@ def check_history() -> None:
 def remember(kept: Session, card: Card, catalogue: Catalogue, shown: Console) -> None:
     """Write a session's outcomes, and show what changed; a history that cannot be written costs no card."""
     from grader.interview.practice import recording
+    from grader.interview.reports.history import console
     from grader.report import notices
-    from grader.report.history import console
 
     try:
         before = recording.remember(kept, card, catalogue.items)

@@ -15,7 +15,7 @@ from grader.analysis.cycles import cycles
 from grader.analysis.intensity import Ratio
 from grader.emulator import metrics
 from grader.errors import WarpladderError
-from grader.report import console, interviews, occupancies, pictures, rooflines
+from grader.report import console, occupancies, pictures, rooflines
 from grader.report.occupancies import Block
 from grader.report.profiles import NO_LINE, calls, costliest, launched, listed, listing
 from grader.report.rendering import environment
@@ -97,14 +97,9 @@ def grade(result: Grade, topic: Topic, source: Sequence[str], accesses: Accesses
     return _page("grade.html.j2", **_grade(result, topic, source, topic.ladder.ids, accesses))
 
 
-def graded(result: Grade, rung: str, topic: Topic, source: Sequence[str], level: int) -> Markup:
-    """The same as a part of another page, for a candidate who was asked for a rung: nothing of what lies above it.
-
-    `level` is the level of its heading.
-    """
-    up_to = max(topic.ladder.up_to(result.rung_reached), topic.ladder.up_to(rung), key=len)
-    values = _grade(interviews.told(result, rung, topic), topic, source, up_to)
-    return Markup(_page("grade_body.html.j2", level=level, **values))
+def graded(result: Grade, topic: Topic, source: Sequence[str], rungs: Sequence[str], level: int) -> Markup:
+    """The same as a part of another page, below a heading of `level`; `rungs` are those that may be seen."""
+    return Markup(_page("grade_body.html.j2", level=level, **_grade(result, topic, source, rungs)))
 
 
 def counters(result: Grade, level: int) -> Markup:

@@ -11,9 +11,10 @@ from grader.history.schedule import GOOD
 from grader.interview.loops import loop, plan
 from grader.interview.loops.library import Library
 from grader.interview.reading import LEVELS
-from grader.report import interviews, pages, sheets
-from grader.report.history import loop as loops
-from grader.report.history import words
+from grader.interview.reports import interviews, sheets
+from grader.interview.reports import loop as loops
+from grader.interview.reports.history import words
+from grader.report import pages
 from grader.report.rendering import environment
 from grader.room import sittings
 from grader.room.room import Room
@@ -85,7 +86,7 @@ def _environment() -> jinja2.Environment:
             "clock": _clock,
         },
         {
-            "part_of_grade": pages.graded,
+            "part_of_grade": sheets.graded,
             "part_of_counters": pages.counters,
             "part_of_seen": pages.what_was_seen,
             "not_yet": interviews.not_yet,

@@ -17,10 +17,10 @@ from markdown_it import MarkdownIt
 
 from grader.interview import bank, card, session, sheet
 from grader.interview.drills.formats import FORMATS
+from grader.interview.reports import sheets
 from grader.interview.rounds import read_interview
 from grader.interview.session import Code, Figure, KeyPoint, Probed, Rated, Session, Talk
 from grader.ladder import main
-from grader.report import sheets
 from grader.results import Climb, load
 from grader.workbook import topics
 from grader.workbook.content import content_root

@@ -22,10 +22,10 @@ from grader.interview.driving import BrokenOff
 from grader.interview.interviewer import Interviewer
 from grader.interview.probes.posing import pose
 from grader.interview.prompts import Flow
+from grader.interview.reports import interviews
 from grader.interview.session import Code, Probed, Session, load
 from grader.judge.clean import Clean
 from grader.judge.runners.pool import Progress, silent
-from grader.report import interviews
 from grader.report.terminal import terminal
 from grader.results import FindingResult, Grade, OtherAccess
 from grader.workbook import topics

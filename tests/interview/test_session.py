@@ -18,12 +18,12 @@ from grader.interview.conversation import Conversation, begin
 from grader.interview.driving import BrokenOff
 from grader.interview.interviewer import Interviewer
 from grader.interview.prompts import Prompt
+from grader.interview.reports import interviews
 from grader.interview.rounds import read_interview
 from grader.interview.session import Do, Probed, Session
 from grader.interview.talks import Talks
 from grader.interview.writing import unwritten
 from grader.judge.runners.pool import Progress
-from grader.report import interviews
 from grader.report.terminal import terminal
 from grader.results import ClaimResult, Grade
 from grader.workbook import topics

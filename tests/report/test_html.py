@@ -3,14 +3,11 @@
 import re
 from dataclasses import replace
 from html import unescape
-from html.parser import HTMLParser
 
-import made_up_history
 import pytest
+from well_formed import checked
 
-from grader.history.progress import progress
 from grader.report import pages
-from grader.report.history import page as progress_page
 from grader.results import (
     Accesses,
     ArrayAccess,
@@ -34,43 +31,6 @@ from grader.results import (
 )
 from grader.workbook import topics
 from grader.workbook.content import content_root
-
-VOID = {"meta", "link", "br", "hr", "img", "input"}
-
-
-class Checker(HTMLParser):
-    """Follows tags, which have to close in order, and notes addresses and identifiers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.addresses: list[str] = []
-        self.ids: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in VOID:
-            self.open.append(tag)
-        self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
-        self.ids += [value or "" for name, value in attrs if name == "id"]
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Shapes of pictures close themselves."""
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def checked(page: str) -> str:
-    """The page, once it is known to be well-formed and to load nothing."""
-    checker = Checker()
-    checker.feed(page)
-    checker.close()
-    assert not checker.open
-    assert checker.addresses == ["data:,"]
-    assert len(set(checker.ids)) == len(checker.ids)
-    assert "url(" not in page
-    assert "<script" not in page
-    return page
 
 
 def record(topic: str) -> Climb:
@@ -261,20 +221,3 @@ def test_a_schedule_s_profile_is_its_timeline() -> None:
         Provenance("0.1.0", "3.12", "2.4"), rung.timeline, "measured",
     )  # fmt: skip
     assert checked(pages.profile(result, [])).count("<svg") == 1
-
-
-def test_progress_as_a_page() -> None:
-    found = made_up_history.standing()
-    page = checked(progress_page.progress(found, made_up_history.CURES))
-    said = unescape(re.sub(r"<[^>]+>", "", page))
-    assert "A title that is <long> & says a lot" in said
-    assert said.count("kernels/optimized/transpose/03_padded_tile.cu") == min(len(found.weak), 8) > 0
-    for skill in (*found.topics, *found.levels, *found.formats):
-        assert skill.name in said
-    assert page.count('class="warpladder"') == 2 + len([*found.topics, *found.levels, *found.formats])
-
-
-def test_the_page_before_the_first_answer() -> None:
-    page = checked(progress_page.progress(progress([], made_up_history.ITEMS, made_up_history.NOW), {}))
-    assert "No question was answered yet" in page
-    assert "<svg" not in page

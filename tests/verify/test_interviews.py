@@ -19,10 +19,10 @@ from grader.interview import card, sheet
 from grader.interview.conversation import Conversation, begin
 from grader.interview.interviewer import WorkbookJudge
 from grader.interview.prompts import Prompt
+from grader.interview.reports import sheets
 from grader.interview.rounds import Interview, read_interview
 from grader.interview.session import Code, Figure
 from grader.judge.values import of_file
-from grader.report import sheets
 from grader.workbook import topics
 from grader.workbook.expressions import ExpressionError, Number
 from grader.workbook.topic import Topic

@@ -11,7 +11,7 @@ from test_browser import DESKTOP, Seen, violations
 from windows import PHONE, WIDER_THAN_THE_WINDOW
 
 from grader.history.progress import progress
-from grader.report.history import page
+from grader.interview.reports.history import page
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]
 

@@ -10,8 +10,9 @@ from markupsafe import Markup
 
 from grader.history.progress import Progress
 from grader.history.remedies import Remedy
-from grader.report import pictures, sheets
-from grader.report.history import words
+from grader.interview.reports import sheets
+from grader.interview.reports.history import words
+from grader.report import pictures
 from grader.report.rendering import environment
 
 
@@ -41,4 +42,5 @@ def _environment() -> jinja2.Environment:
             "inline": sheets.inline,
         },
         {"SHOWN_WEAK": words.SHOWN_WEAK},
+        ("grader.interview.reports",),
     )

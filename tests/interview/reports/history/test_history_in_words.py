@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from grader.history.outcomes import Sitting
 from grader.history.progress import Skill, Week, progress
 from grader.history.schedule import Day, Schedule
-from grader.report.history import console, words
+from grader.interview.reports.history import console, words
 from grader.report.terminal import terminal
 
 

@@ -15,9 +15,9 @@ from grader.history.progress import Progress, Skill, WeakPoint
 from grader.history.remedies import Remedy
 from grader.history.schedule import GOOD, Day, Schedule
 from grader.history.way import Climbed, Next
+from grader.interview.reports.history import words
+from grader.interview.reports.interviews import inline
 from grader.interview.session import Session
-from grader.report.history import words
-from grader.report.interviews import inline
 from grader.workbook import units
 
 LEVELS_OF_BARS = "▁▂▃▄▅▆▇█"

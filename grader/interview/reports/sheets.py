@@ -17,10 +17,13 @@ from grader.interview.bank import Question
 from grader.interview.card import WORTH, Card
 from grader.interview.points import Point
 from grader.interview.probes.posing import LETTERS, Posed, answered, named, pose
+from grader.interview.reports import interviews
 from grader.interview.sheet import Sheet
-from grader.report import interviews
+from grader.report import pages
 from grader.report.rendering import environment
+from grader.results import Grade
 from grader.workbook import units
+from grader.workbook.topic import Topic
 
 _INTERNAL_LINK = re.compile(r"\[([^\]]*)\]\((?!https?://)[^)]*\)")
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})
@@ -35,6 +38,15 @@ def card_part(result: Card, level: int) -> Markup:
     """The same as a part of another page; `level` is the level of its heading."""
     reached = interviews.reached(result)
     return Markup(_page("card_body.html.j2", card=result, reached=reached, level=level))
+
+
+def graded(result: Grade, rung: str, topic: Topic, source: Sequence[str], level: int) -> Markup:
+    """A grade as a part of another page, for a candidate who was asked for a rung: nothing of what lies above it.
+
+    `level` is the level of its heading.
+    """
+    up_to = max(topic.ladder.up_to(result.rung_reached), topic.ladder.up_to(rung), key=len)
+    return pages.graded(interviews.told(result, rung, topic), topic, source, up_to, level)
 
 
 def of_interview(sheet: Sheet) -> str:
@@ -62,7 +74,7 @@ def _page(template: str, **values: object) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    return environment(filters())
+    return environment(filters(), packages=("grader.interview.reports",))
 
 
 def filters() -> dict[str, Callable[..., object]]:
