@@ -21,10 +21,11 @@ from grader.cli import workbook
 from grader import checking
 from grader.cli import editing
 from grader.cli import analysis
-from grader.cli import interview
-from grader.cli import drills
-from grader.cli import history
-from grader.cli import loop
+from grader.interview.commands import interview
+from grader.room import command as room
+from grader.interview.commands import drills
+from grader.interview.commands import history
+from grader.interview.commands import loop
 from grader.course import commands as course
 from grader.cli import machine
 # isort: on
@@ -41,6 +42,7 @@ __all__ = [
     "loop",
     "machine",
     "main",
+    "room",
     "workbook",
 ]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 READ = (
     "README.md", "CONTRIBUTING.md", "docs", "book", "lessons", "notebooks", "grader/cli", "grader/checking.py",
-    "grader/course/commands", "grader/interview/reports", "grader/report", "grader/findings", "grader/judge",
-    "grader/workbook", "grader/doctor.py", "grader/emulator/cudart",
+    "grader/course/commands", "grader/interview/commands", "grader/interview/reports", "grader/report",
+    "grader/findings", "grader/judge", "grader/workbook", "grader/doctor.py", "grader/emulator/cudart",
 )  # fmt: skip
 
 REPLACED = {

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import little_interview
 import pytest
 
-from grader.cli.frontend import Terminal
 from grader.history import remedies
 from grader.history.store import Store
 from grader.interview import bank, rounds
+from grader.interview.commands.frontend import Terminal
 from grader.interview.drills import drill
 from grader.ladder import main
 from grader.report import notices

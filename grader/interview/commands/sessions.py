@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from grader.cli.frontend import Terminal
     from grader.interview.bank import Question
     from grader.interview.card import Card
+    from grader.interview.commands.frontend import Terminal
     from grader.interview.drills.drill import Drill
     from grader.interview.practice.catalogue import Catalogue
     from grader.interview.session import Session

@@ -198,7 +198,7 @@ def progress(
 
 def _recall(kept: Session, path: Path, found: Catalogue, topics: dict[str, Topic], store: Store) -> None:
     """Ask what is left of a day, and write what was checked, whether it was finished or broken off."""
-    from grader.cli.frontend import Terminal
+    from grader.interview.commands.frontend import Terminal
     from grader.interview.driving import BrokenOff, drive
     from grader.interview.practice import recording
     from grader.interview.practice.recall import Recall

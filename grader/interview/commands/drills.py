@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from grader.cli.options import ArchOption, DeviceOption, JsonOption, app, console_for
-from grader.cli.sessions import (
+from grader.interview.commands.sessions import (
     CardOption,
     LongOption,
     MinutesOption,
@@ -172,9 +172,9 @@ def _drill(
     arch: str | None,
 ) -> None:
     """A session of drills of one format, from the first question to the card."""
-    from grader.cli.frontend import Terminal
     from grader.interview import card as cards
     from grader.interview import session as sessions
+    from grader.interview.commands.frontend import Terminal
     from grader.interview.drills.drill import Drill, find
     from grader.interview.drills.drilling import Drilling, begin, choose
     from grader.interview.drills.formats import FORMATS

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from grader.cli.frontend import Terminal
+from grader.interview.commands.frontend import Terminal
 from grader.report.terminal import terminal
 
 LONG, SHORT = "\n\n".join(f"Line {number}." for number in range(40)), "A line."

@@ -18,10 +18,10 @@ from grader.cli.options import (
     console_for,
     write_structs,
 )
-from grader.cli.sessions import check_history, remember, whole_by
+from grader.interview.commands.sessions import check_history, remember, whole_by
 
 if TYPE_CHECKING:
-    from grader.cli.frontend import Terminal
+    from grader.interview.commands.frontend import Terminal
     from grader.interview.interviewer import Judge
     from grader.interview.loops.loop import Loop, Stage
 
@@ -55,7 +55,7 @@ def loop(
       ladder loop --resume loop-1
       ladder loop --list
     """
-    from grader.cli.frontend import Terminal
+    from grader.interview.commands.frontend import Terminal
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.loops import library, plan
     from grader.interview.loops.loop import Loop, draw, free_folder

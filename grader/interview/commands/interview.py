@@ -1,17 +1,16 @@
-"""Mock interviews: coding rounds on a topic, quizzes from the bank of questions, and all of them on a page."""
+"""Mock interviews: coding rounds on a topic, and quizzes from the bank of questions."""
 
 from __future__ import annotations
 
 import secrets
-import webbrowser
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from grader.cli.options import ArchOption, DeviceOption, JsonOption, TopicName, app, console_for, write_file
-from grader.cli.sessions import (
+from grader.errors import WarpladderError
+from grader.interview.commands.sessions import (
     CardOption,
     LongOption,
     MinutesOption,
@@ -20,9 +19,6 @@ from grader.cli.sessions import (
     show_list,
     sit,
 )
-from grader.errors import WarpladderError
-
-LAST_PORT = 65535
 
 SheetOption = Annotated[
     Path | None,
@@ -55,9 +51,9 @@ def interview(
       ladder interview transpose --resume interview-transpose-1.json
       ladder interview reduce --sheet sheet.html
     """
-    from grader.cli.frontend import Terminal
     from grader.interview import card as cards
     from grader.interview import session as sessions
+    from grader.interview.commands.frontend import Terminal
     from grader.interview.conversation import Conversation, begin
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.practice.catalogue import Catalogue
@@ -140,10 +136,10 @@ def quiz(
       ladder quiz --role inference
       ladder quiz --list
     """
-    from grader.cli.frontend import Terminal
     from grader.interview import bank, quiz
     from grader.interview import card as cards
     from grader.interview import session as sessions
+    from grader.interview.commands.frontend import Terminal
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.practice.catalogue import Catalogue
     from grader.interview.practice.fresh import fresh_seed, items_of_quiz
@@ -185,50 +181,3 @@ def quiz(
     judge = WorkbookJudge(device, arch)
     sitting = Sitting(lambda interviewer: quiz.Quiz(found, topics, interviewer).run(), kept, path, judge)
     sit(sitting, terminal, lambda: cards.of_quiz(found, kept), Catalogue(found.values()), card, json, long)
-
-
-@app.command()
-def room(
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=LAST_PORT, help="Serve on this port; 0: any that is free.")
-    ] = 0,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser.")] = False,
-    device: DeviceOption = "auto",
-    arch: ArchOption = None,
-) -> None:
-    """Be interviewed on a page in your browser.
-
-    The same rounds as in the terminal, with an editor, a clock and verdicts beside your code, served on 127.0.0.1
-    alone. Sessions are kept in the current folder, and go on here or in a terminal. Ctrl-C ends it.
-
-    \b
-    Examples:
-      ladder room
-      ladder room --port 8000 --no-open
-    """
-    try:
-        from grader.web.serving import serve
-    except ImportError as error:
-        remedy = "in Warpladder's folder: pip install -e '.[room]'"
-        package = (error.name or "").partition(".")[0]
-        raise WarpladderError(f"the page needs {package}, which is not installed", remedy=remedy) from None
-    from grader.interview.interviewer import WorkbookJudge
-    from grader.interview.loops import library
-    from grader.room.app import site
-    from grader.room.room import Room
-    from grader.web.door import door
-    from grader.workbook.topics import discover
-
-    shown = console_for()
-
-    with ExitStack() as stack:
-
-        def opened(address: str) -> None:
-            shown.print(f"The room is open: {address}", soft_wrap=True)
-            shown.print("Sessions are kept in this folder. Ctrl-C closes the room.")
-            if not no_open:
-                webbrowser.open(stack.enter_context(door(address, Path())))
-
-        has, judge = library.discover(discover()), WorkbookJudge(device, arch)
-        serve(lambda aside: site(Room(has, Path(), judge, aside)), port, opened)
-    shown.print("The room is closed; what was begun is kept.")
