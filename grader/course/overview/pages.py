@@ -94,4 +94,6 @@ def _page(template: str, **values: object) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    return environment({"percent": units.percent, "points": units.points})
+    return environment(
+        {"percent": units.percent, "points": units.points}, packages=("grader.course.overview",)
+    )
