@@ -21,6 +21,14 @@ MISTAKES = [
     ("halo", "i > 0", "threadIdx.x > 0", "wrong"),
     ("barrier", "    __syncthreads();\n", "", "race"),
     ("tree", "        }\n        __syncthreads();\n", "        }\n", "race"),
+    ("shared_halo", "i > 0 ? x[i - 1] : 0", "0", "wrong"),
+    ("atomic", "&counts[x[i]], 1", "&counts[i % 4], 1", "wrong"),
+    ("rows_become_columns", "column * H + row", "column * W + row", "out of bounds"),
+    ("tile", "y[row * N + column]", "y[column * N + row]", "wrong"),
+    ("shuffle", "sum, distance)", "sum, 1)", "expected"),
+    ("wide_loads", "four.x + four.y + four.z + four.w", "4 * four.x", "wrong"),
+    ("butterfly", "__shfl_xor_sync", "__shfl_down_sync", "wrong"),
+    ("tile_product", "b[k][threadIdx.x]", "b[threadIdx.x][k]", "wrong"),
 ]
 
 
