@@ -11,6 +11,7 @@ from grader.errors import WarpladderError
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseData
 from grader.judge.correctness.comparison import Comparison, rows
+from grader.judge.correctness.guards import unwritten
 from grader.judge.kernels.case_run import CaseRun
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
@@ -27,6 +28,9 @@ SIDES = {1: (6,), 2: (3, 4), 3: (2, 3, 4)}
 
 MOST = 24
 """Elements of an array that are read at a glance."""
+
+UNWRITTEN = "unwritten"
+"""Stands where a kernel has not written an element."""
 
 SHIFTS = (0.0, 0.25)
 """Whole numbers, and where these come out right, quarters: an int on the way cuts them."""
@@ -80,6 +84,8 @@ def _tried(
     name = found.mismatch.array
     shown = {key: _by_rows(array) for key, array in inputs.items()}
     expected, actual = _by_rows(data.expected[name]), _by_rows(data.outputs[name])
+    for place in np.flatnonzero(unwritten(data.outputs[name])):
+        actual[place // len(actual[0])][place % len(actual[0])] = UNWRITTEN
     return SmallCase(dict(problem), shown, name, expected, actual), found.fits
 
 
