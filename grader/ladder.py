@@ -21,6 +21,7 @@ from grader.cli import workbook
 from grader import checking
 from grader.cli import editing
 from grader.cli import analysis
+from grader.learn import command as learn
 from grader.interview.commands import interview
 from grader.room import command as room
 from grader.interview.commands import drills
@@ -39,6 +40,7 @@ __all__ = [
     "editing",
     "history",
     "interview",
+    "learn",
     "loop",
     "machine",
     "main",

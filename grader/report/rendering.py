@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 import jinja2
+from markupsafe import Markup, escape
 
 from grader.visible import visible
+
+_CODE = re.compile(r"`([^`\n]+)`")
 
 
 def environment(
@@ -26,6 +30,11 @@ def environment(
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: type(value)(visible(value)) if isinstance(value, str) else value,
     )
-    made.filters.update(filters)
+    made.filters |= {"code": code, **filters}
     made.globals.update(constants or {})
     return made
+
+
+def code(text: str) -> Markup:
+    """What is said in a message, with what stands in backticks as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(text)))))

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import webbrowser
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+from grader.cli.options import ArchOption, DeviceOption, app
+from grader.cli.pages import NoOpenOption, PortOption, needs_packages, serve_page
 
-from grader.cli.options import ArchOption, DeviceOption, app, console_for
-from grader.errors import WarpladderError
-
-LAST_PORT = 65535
+if TYPE_CHECKING:
+    from grader.web.serving import Aside, Site
 
 
 @app.command()
 def room(
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=LAST_PORT, help="Serve on this port; 0: any that is free.")
-    ] = 0,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser.")] = False,
+    port: PortOption = 0,
+    no_open: NoOpenOption = False,
     device: DeviceOption = "auto",
     arch: ArchOption = None,
 ) -> None:
@@ -34,29 +29,16 @@ def room(
       ladder room
       ladder room --port 8000 --no-open
     """
-    try:
-        from grader.web.serving import serve
-    except ImportError as error:
-        remedy = "in Warpladder's folder: pip install -e '.[room]'"
-        package = (error.name or "").partition(".")[0]
-        raise WarpladderError(f"the page needs {package}, which is not installed", remedy=remedy) from None
+    with needs_packages():
+        from grader.room.app import site
+        from grader.room.room import Room
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.loops import library
-    from grader.room.app import site
-    from grader.room.room import Room
-    from grader.web.door import door
     from grader.workbook.topics import discover
 
-    shown = console_for()
+    has, judge = library.discover(discover()), WorkbookJudge(device, arch)
 
-    with ExitStack() as stack:
+    def opens(aside: Aside) -> Site:
+        return site(Room(has, Path(), judge, aside))
 
-        def opened(address: str) -> None:
-            shown.print(f"The room is open: {address}", soft_wrap=True)
-            shown.print("Sessions are kept in this folder. Ctrl-C closes the room.")
-            if not no_open:
-                webbrowser.open(stack.enter_context(door(address, Path())))
-
-        has, judge = library.discover(discover()), WorkbookJudge(device, arch)
-        serve(lambda aside: site(Room(has, Path(), judge, aside)), port, opened)
-    shown.print("The room is closed; what was begun is kept.")
+    serve_page(opens, port, no_open, "The room", "What you answer")

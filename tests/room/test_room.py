@@ -137,9 +137,12 @@ def test_all_that_the_judge_saw_of_a_change_stands_beside_the_editor(monkeypatch
         for do in ("", "hint"):
             visitor.answer(do) if do else None
             assert "<strong>Not yet</strong> (fail)." in visitor.page
-            assert visitor.page.count("two threads write `sums[0]`") == 1
+            assert visitor.page.count("two threads write <code>sums[0]</code>") == 1
             assert "<code>second line</code>" in visitor.page
-            assert "<strong>Line 3, out of bounds:</strong> `in[9]` of 9. Guard it</p>" in visitor.page
+            assert (
+                "<strong>Line 3, out of bounds:</strong> <code>in[9]</code> of 9. Guard it</p>"
+                in visitor.page
+            )
 
 
 def test_as_many_drills_are_drawn_as_in_a_terminal(here: Path) -> None:

@@ -3,14 +3,9 @@ every screen has to be: whole on a phone, without a complaint in the console, an
 
 from __future__ import annotations
 
-import os
 import random
-import re
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,8 +13,8 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
-from terminals import may_be_interrupted
-from test_browser import DESKTOP, Seen, violations
+from served_pages import SCROLLED, Served, served, window
+from test_browser import DESKTOP, violations
 from windows import PHONE, WIDER_THAN_THE_WINDOW
 
 from grader.interview import session
@@ -34,53 +29,11 @@ SOAK = pytest.mark.soak(area="interview")
 NARROW = {"width": 320, "height": 640}
 JUDGED_WITHIN_MS = 120_000
 LETTERS = "abcdefgh"
-SCROLLED = "scrollable-region-focusable (serious): ['.CodeMirror-scroll']"
-"""By the keys of the editor's field, which lies beside it, where axe-core does not look."""
 
 
-@dataclass
-class Served:
-    """A room in its own process."""
-
-    process: subprocess.Popen[str]
-    address: str  # with the token
-
-    @property
-    def origin(self) -> str:
-        return self.address.partition("/?")[0]
-
-
-@contextmanager
-def room(folder: Path) -> Iterator[Served]:
+def room(folder: Path) -> AbstractContextManager[Served]:
     """`ladder room` in a folder."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "grader", "room", "--no-open", "--device", "emulator"],
-        cwd=folder, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}, stdout=subprocess.PIPE,
-        preexec_fn=may_be_interrupted,
-    )  # fmt: skip
-    assert process.stdout is not None
-    try:
-        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", process.stdout.readline())
-        assert found is not None
-        yield Served(process, found[0])
-    finally:
-        process.kill()
-        process.communicate()
-
-
-@contextmanager
-def window(browser: Browser, served: Served, size: dict[str, int], scheme: str) -> Iterator[Tab]:
-    """A page at the room; nothing may be complained of, nor asked of others, until the room is killed."""
-    context = browser.new_context(viewport=size, color_scheme=scheme)
-    context.set_default_timeout(JUDGED_WITHIN_MS)
-    tab, seen = context.new_page(), Seen()
-    seen.watch(tab, served.origin)
-    tab.goto(served.address)
-    tab.wait_for_selector("main")
-    yield tab
-    complaints = [*seen.complaints]
-    context.close()
-    assert complaints == []
+    return served("room", folder)
 
 
 def form(tab: Tab) -> str:

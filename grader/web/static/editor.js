@@ -28,10 +28,10 @@ const ladder = (() => {
   }
 
   // An editor in the place of a field: Escape calls `leave`, Ctrl+Enter `grade`. null: there is none.
-  function editor(area, { leave, grade }) {
+  function editor(area, { leave, grade, wrap = false }) {
     if (!window.CodeMirror) return null;
     return CodeMirror.fromTextArea(area, {
-      mode: MODES[area.dataset.editor], theme: "ladder", lineNumbers: true, indentUnit: 4, viewportMargin: Infinity,
+      mode: MODES[area.dataset.editor], theme: "ladder", lineNumbers: true, indentUnit: 4, viewportMargin: Infinity, lineWrapping: wrap,
       screenReaderLabel: "Your kernel",
       extraKeys: {
         Esc: leave, "Ctrl-Enter": grade, "Cmd-Enter": grade,

@@ -1,0 +1,1 @@
+"""The page to learn on: the way, lessons, small exercises and ladders, an editor, and verdicts beside it."""

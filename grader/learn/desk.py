@@ -1,0 +1,166 @@
+"""A learner's desk: a file for each stop of the way, the verdicts on them, and the hints that were asked for.
+
+A file is an ordinary one in the learner's folder, named as `ladder new` names it: what is typed on the page is there,
+and what another editor writes shows on the page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.errors import WarpladderError
+from grader.history.outcomes import Graded
+from grader.history.store import Store
+from grader.judge import accesses
+from grader.judge.grade import grade
+from grader.judge.runners.pool import silent
+from grader.learn.way import Stop, stops
+from grader.report.grades.hints import aim
+from grader.results import Accesses, Grade
+from grader.web.serving import Aside
+from grader.workbook import exercises, topics
+from grader.workbook.exercises import Exercise
+from grader.workbook.topic import Topic
+
+LOOKS_EVERY_S = 0.5
+"""So often is a file looked at, where a page waits for others to change it."""
+
+CHANGED = (
+    "The file has been changed elsewhere since. What you typed is kept above; load the file to go on with it."
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the judge said of a file, and what the kernel accesses where it is right."""
+
+    result: Grade
+    source: list[str]
+    accesses: Accesses | None
+
+
+class Desk:
+    """The files of one folder. All of it is touched by one event loop alone; the judge works aside."""
+
+    def __init__(
+        self, folder: Path, device: str = "auto", arch: str | None = None, aside: Aside = asyncio.to_thread
+    ) -> None:
+        self.folder = folder
+        self.ladders = topics.discover()
+        self.exercises = exercises.discover()
+        self.verdicts: dict[str, Verdict] = {}
+        self.hints_told: dict[str, int] = {}
+        self.complaint: WarpladderError | None = None  # the history cannot be read or written
+        self._device = device
+        self._arch = arch
+        self._aside = aside
+
+    def topic(self, name: str) -> Topic:
+        """An exercise or a ladder; raises WarpladderError."""
+        found = self.exercises.get(name) or self.ladders.get(name)
+        if found is None:
+            raise WarpladderError(
+                f"there is no exercise and no ladder `{name}`", remedy="choose one of the way"
+            )
+        return found
+
+    def file(self, name: str) -> Path:
+        """Where the learner's kernel of a stop is, or will be."""
+        return self.folder / f"{name}{self.topic(name).suffix}"
+
+    def source(self, name: str) -> str:
+        """What is in it; what it begins with, where nothing is."""
+        file = self.file(name)
+        if not file.is_file():
+            return self.topic(name).starter_text
+        return file.read_text(encoding="utf-8", errors="replace")
+
+    def stamp(self, name: str) -> str:
+        """Changes whenever the file does; "" where there is none."""
+        try:
+            found = self.file(name).stat()
+        except OSError:
+            return ""
+        return f"{found.st_ino}-{found.st_mtime_ns}"
+
+    def write(self, name: str, typed: str, seen: str, anyway: bool = False) -> None:
+        """Put what was typed into the file, which was `seen` last under that stamp; what is there already, or is the
+        starter of a file that there is not, is not written, but for `anyway`.
+
+        Raises WarpladderError where the file has been changed since, or cannot be written.
+        """
+        file, text = self.file(name), f"{_lines(typed)}\n"
+        if text == self.source(name) and (file.is_file() or not anyway):
+            return
+        if seen != self.stamp(name):
+            raise WarpladderError(CHANGED)
+        beside = file.with_name(f"{file.name}.new")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(file)
+        except OSError as error:
+            raise WarpladderError(f"it cannot be written: {error.strerror}", file=file) from None
+
+    async def grade(self, name: str, typed: str, seen: str) -> None:
+        """Have the judge look at what was typed. Raises WarpladderError."""
+        self.write(name, typed, seen, anyway=True)
+        topic, file = self.topic(name), self.file(name)
+
+        def judged() -> tuple[Verdict, str]:
+            source = file.read_bytes()
+            result = grade(topic, file, self._device, progress=silent, arch=self._arch)
+            drawn = accesses.if_any(topic, file, self._arch) if result.verdict == "pass" else None
+            lines = source.decode("utf-8", errors="replace").splitlines()
+            return Verdict(result, lines, drawn), hashlib.sha256(source).hexdigest()
+
+        verdict, digest = await self._aside(judged)
+        self.verdicts[name], result = verdict, verdict.result
+        noted = Graded(name, datetime.now(UTC), str(file), digest, result.verdict, result.rung_reached)
+        try:
+            with Store() as store:
+                store.note(noted)
+        except WarpladderError as error:  # which costs no verdict
+            self.complaint = error
+
+    def way(self) -> list[Stop]:
+        """How far the learner has come; with nothing reached, where the history cannot be read."""
+        try:
+            with Store() as store:
+                grades, self.complaint = store.grades(), None
+        except WarpladderError as error:
+            grades, self.complaint = [], error
+        return stops(self.ladders, self.exercises, grades)
+
+    def hints(self, name: str) -> list[str]:
+        """What can be told of a stop, one after the other, in Markdown: from the concept to the lines."""
+        topic, verdict = self.topic(name), self.verdicts.get(name)
+        if isinstance(topic, Exercise):
+            return list(topic.hints)
+        if verdict is None:
+            step = topic.first_step
+            return [] if step is None else [f"{step.concept} The lesson tells it under “{step.section}”."]
+        found = aim(topic, verdict.result)
+        if found is None:
+            return []
+        return [found.idea, "\n".join(["```diff", *found.changes, "```"])]
+
+    def tell_hint(self, name: str) -> None:
+        """One more."""
+        self.hints_told[name] = self.hints_told.get(name, 0) + 1
+
+    async def changed(self, name: str, seen: str, patience_s: float) -> bool:
+        """Wait until the file is another than under the stamp `seen`; whether it is."""
+        left = patience_s
+        while self.stamp(name) == seen and left > 0:
+            await asyncio.sleep(LOOKS_EVERY_S)
+            left -= LOOKS_EVERY_S
+        return self.stamp(name) != seen
+
+
+def _lines(typed: str) -> str:
+    """Text as a browser sends it, with a Unix machine's ends of lines."""
+    return typed.replace("\r\n", "\n").replace("\r", "\n").rstrip()

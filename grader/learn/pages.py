@@ -1,0 +1,137 @@
+"""The page to learn on, from the templates beside this module and those that pages share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import jinja2
+import numpy as np
+from markupsafe import Markup
+
+from grader.learn.desk import Desk, Verdict
+from grader.learn.lesson import prose, sections
+from grader.learn.way import after
+from grader.report import console, pages
+from grader.report.pictures import accesses
+from grader.report.pictures.arrays import NARROW, WIDE
+from grader.report.rendering import environment
+from grader.results import Number, SmallCase
+from grader.workbook.exercises import Exercise
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An element, drawn as a box."""
+
+    text: str
+    wrong: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of an array, drawn as boxes."""
+
+    name: str  # "" for those below the first
+    cells: tuple[Cell, ...]
+
+
+def whole(desk: Desk, name: str, section: int, complaint: str = "") -> str:
+    """The page of a stop, as a browser opens it."""
+    return _environment().get_template("learn.html.j2").render(**_values(desk, name, complaint, section))
+
+
+def parts(desk: Desk, name: str, complaint: str) -> str:
+    """What changes of it with a verdict or a hint."""
+    return _environment().get_template("parts.html.j2").render(**_values(desk, name, complaint, 0))
+
+
+@cache
+def style() -> str:
+    """The style sheet."""
+    return _environment().get_template("learn.css.j2").render()
+
+
+def picture(desk: Desk, name: str, narrow: bool) -> str | None:
+    """What one block of the kernel accesses that was judged last, as SVG; None where there is none that is right."""
+    verdict = desk.verdicts.get(name)
+    if verdict is None or verdict.accesses is None:
+        return None
+    return accesses(verdict.accesses, desk.file(name).name, NARROW if narrow else WIDE)
+
+
+def _values(desk: Desk, name: str, complaint: str, section: int) -> dict[str, object]:
+    topic, found, verdict = desk.topic(name), desk.way(), desk.verdicts.get(name)
+    lesson = sections(topic)
+    at = min(section, max(0, len(lesson) - 1))
+    hints = desk.hints(name)
+    told = min(desk.hints_told.get(name, 0), len(hints))
+    return {
+        "name": name,
+        "topic": topic,
+        "exercise": topic if isinstance(topic, Exercise) else None,
+        "example": _example(topic) if isinstance(topic, Exercise) else [],
+        "lesson": lesson,
+        "at": at,
+        "section": lesson[at] if lesson else None,
+        "stops": found,
+        "here": next(stop for stop in found if stop.name == name),
+        "after": after(found, name),
+        "file": desk.file(name),
+        "source": desk.source(name),
+        "stamp": desk.stamp(name),
+        "verdict": verdict,
+        "seen": _seen(verdict) if verdict else "",
+        "small": _small(verdict.result.small) if verdict and verdict.result.small else [],
+        "hints": hints[:told],
+        "left": len(hints) - told,
+        "complaint": complaint,
+        "unremembered": desk.complaint,
+    }
+
+
+def _seen(verdict: Verdict) -> Markup:
+    """Why it does not pass; a case that failed is shown in boxes, and not named."""
+    return pages.what_was_seen(replace(verdict.result, cases=[]), verdict.source)
+
+
+def _small(case: SmallCase) -> list[Row]:
+    """A case that can be read, whole: what goes in, what is expected, and what the kernel made of it."""
+    rows = [row for name, values in case.inputs.items() for row in _rows(name, values)]
+    rows += _rows(f"{case.output}, expected", case.expected)
+    return rows + _rows(f"{case.output}, yours", case.actual, case.expected)
+
+
+def _example(exercise: Exercise) -> list[Row]:
+    """The first of an exercise's cases: what goes in, and what is to come out."""
+    problem = exercise.judge_cases[0]
+    inputs = exercise.reference.make_inputs(problem, np.random.default_rng(1), "exact")
+    outputs = exercise.reference.reference(inputs, problem)
+    rows = [row for name, values in inputs.items() for row in _rows(name, np.atleast_2d(values).tolist())]
+    return rows + [
+        row
+        for name, values in outputs.items()
+        for row in _rows(f"{name}, expected", np.atleast_2d(values).tolist())
+    ]
+
+
+def _rows(name: str, values: list[list[Number]], right: list[list[Number]] | None = None) -> list[Row]:
+    return [
+        Row(
+            name if not at else "",
+            tuple(
+                Cell(_written(value), right is not None and right[at][place] != value)
+                for place, value in enumerate(row)
+            ),
+        )
+        for at, row in enumerate(values)
+    ]
+
+
+def _written(value: Number) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return environment({"prose": prose}, {"VERDICTS": console.VERDICTS}, ("grader.learn", "grader.web"))

@@ -1,0 +1,168 @@
+"""The page to learn on, by forms alone: exercises and ladders, the file, hints, and what is reached."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from starlette.testclient import TestClient
+
+from grader.history.outcomes import Graded
+from grader.history.store import Store
+from grader.learn import way
+from grader.learn.app import site
+from grader.learn.desk import CHANGED, Desk
+from grader.workbook import exercises, topics
+
+HOST, TOKEN = "127.0.0.1:8000", "the-token"
+ORIGIN = {"origin": f"http://{HOST}"}
+FIRST, SECOND = list(exercises.discover().values())[:2]
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Desk:
+    monkeypatch.setenv("WARPLADDER_HOME", str(tmp_path / "home"))
+    (tmp_path / "here").mkdir()
+    return Desk(tmp_path / "here", "emulator")
+
+
+@pytest.fixture
+def browser(desk: Desk) -> TestClient:
+    found = TestClient(site(desk).application({HOST}, TOKEN), base_url=f"http://{HOST}")
+    found.get("/", params={"token": TOKEN})
+    return found
+
+
+def judged(browser: TestClient, name: str, typed: str, seen: str = "") -> str:
+    """The page after a verdict."""
+    return browser.post(f"/grade/{name}", data={"typed": typed, "seen": seen}, headers=ORIGIN).text
+
+
+def test_it_begins_with_the_first_exercise_and_shows_a_case(browser: TestClient) -> None:
+    page = browser.get("/").text
+    assert f"<h1>{FIRST.title}</h1>" in page
+    assert f'<a href="/at/{FIRST.name}" aria-current="page">' in page
+    assert "y, expected" in page
+    assert "BEGIN SOLUTION" not in page
+
+
+def test_a_wrong_kernel_is_told_in_boxes_and_a_right_one_leads_on(browser: TestClient, desk: Desk) -> None:
+    page = judged(browser, FIRST.name, FIRST.starter_text)
+    assert '<span class="bad">WRONG</span>' in page
+    assert '<td class="wrong">unwritten<span class="unseen"> (wrong)</span></td>' in page
+    assert browser.get(f"/picture/{FIRST.name}.svg").status_code == 404
+    page = judged(browser, FIRST.name, FIRST.solution_text, desk.stamp(FIRST.name))
+    assert '<span class="good">RIGHT</span>' in page
+    assert f'href="/at/{SECOND.name}">Next: {SECOND.title}</a>' in page
+    drawn = browser.get(f"/picture/{FIRST.name}.svg")
+    assert drawn.headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'"
+    assert ElementTree.fromstring(drawn.text).tag.endswith("svg")
+    with Store() as store:
+        assert [(each.topic, each.verdict) for each in store.grades()] == [
+            (FIRST.name, "fail"),
+            (FIRST.name, "pass"),
+        ]
+    assert f"<h1>{SECOND.title}</h1>" in browser.get("/").text
+
+
+def test_a_ladder_is_judged_beside_its_lesson(browser: TestClient) -> None:
+    assert "The code of 01_one_element" in browser.get("/at/vector_add?section=5").text
+    starter = topics.load("vector_add").starter_text
+    assert "WRONG" in judged(browser, "vector_add", starter)
+    assert "A hint" in browser.get("/at/vector_add").text
+
+
+def test_hints_come_one_after_the_other(browser: TestClient) -> None:
+    for told in range(1, 4):
+        page = browser.post(f"/hint/{FIRST.name}", data={"x": ""}, headers=ORIGIN).text
+        assert page.count("data-hint>") == told
+    assert "data-hint-form" not in page
+
+
+def test_what_is_typed_is_a_file_of_the_learners(browser: TestClient, desk: Desk) -> None:
+    file = desk.file(FIRST.name)
+    browser.get(f"/at/{FIRST.name}")
+    assert not file.exists()
+    kept = browser.post(f"/keep/{FIRST.name}", data={"typed": "// mine\r\n", "seen": ""}, headers=ORIGIN)
+    assert file.read_text() == "// mine\n"
+    assert kept.json() == {"stamp": desk.stamp(FIRST.name)}
+    assert re.search(r"<textarea[^>]*>\n// mine\n</textarea>", browser.get(f"/at/{FIRST.name}").text)
+
+
+def test_what_another_editor_has_written_is_shown_and_not_written_over(
+    browser: TestClient, desk: Desk
+) -> None:
+    file = desk.file(FIRST.name)
+    file.write_text("// theirs\n")
+    refused = browser.post(f"/keep/{FIRST.name}", data={"typed": "// mine", "seen": ""}, headers=ORIGIN)
+    assert (refused.status_code, refused.json()) == (409, {"complaint": CHANGED})
+    assert CHANGED in judged(browser, FIRST.name, "// mine")
+    assert file.read_text() == "// theirs\n"
+    found = browser.get(f"/changed/{FIRST.name}", params={"seen": ""}).json()
+    assert found == {"stamp": desk.stamp(FIRST.name), "source": "// theirs\n"}
+
+
+def test_a_folder_that_cannot_be_written_is_told(browser: TestClient, desk: Desk) -> None:
+    desk.file(FIRST.name).with_name(f"{FIRST.name}.cu.new").mkdir()
+    assert "it cannot be written: Is a directory" in judged(browser, FIRST.name, "// mine")
+
+
+def test_a_history_that_cannot_be_used_costs_no_verdict(
+    browser: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("WARPLADDER_HOME", str(tmp_path / "file"))
+    page = judged(browser, FIRST.name, FIRST.solution_text)
+    assert "RIGHT" in page
+    assert "Ticks are not kept:" in page
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/at/..", "/at/no-such", "/at/%2e%2e%2fx", "/picture/x.svg", "/changed/x", "/own/../desk.py", "/own/"],
+)
+def test_what_is_no_stop_of_the_way_is_not_found(browser: TestClient, address: str) -> None:
+    assert browser.get(address, follow_redirects=False).status_code in (303, 404)
+
+
+def test_it_is_guarded_as_the_room_is(desk: Desk, browser: TestClient) -> None:
+    stranger = TestClient(site(desk).application({HOST}, TOKEN), base_url=f"http://{HOST}")
+    assert stranger.get(f"/at/{FIRST.name}").status_code == 403
+    elsewhere = {"origin": "http://elsewhere.example"}
+    assert browser.post(f"/grade/{FIRST.name}", data={"typed": "x"}, headers=elsewhere).status_code == 403
+    assert (
+        browser.post(f"/keep/{FIRST.name}", data={"typed": (1 << 20) * "x"}, headers=ORIGIN).status_code
+        == 413
+    )
+    assert not desk.file(FIRST.name).exists()
+
+
+# ---- the way -------------------------------------------------------------------------------------------------
+
+
+def reached(*topics_and_rungs: tuple[str, str]) -> list[way.Stop]:
+    grades = [
+        Graded(topic, datetime(2026, 1, 1, tzinfo=UTC), f"{topic}.cu", f"{number:064}", "pass", rung)
+        for number, (topic, rung) in enumerate(topics_and_rungs)
+    ]
+    return way.stops(topics.discover(), exercises.discover(), grades)
+
+
+def test_exercises_stand_before_the_ladder_that_they_prepare() -> None:
+    found = reached()
+    names = [stop.name for stop in found]
+    assert names.index(FIRST.name) < names.index(SECOND.name) < names.index("vector_add")
+    assert way.here(found).name == FIRST.name
+
+
+def test_the_way_goes_on_behind_what_is_done_and_comes_back_to_what_is_left() -> None:
+    every = [stop.name for stop in reached()]
+    found = reached((SECOND.name, "solution"))
+    assert way.here(found).name == FIRST.name
+    after = way.after(found, FIRST.name)
+    assert after is not None
+    assert after.name == every[2]
+    rungs = topics.load("vector_add").ladder.ids
+    assert not next(stop for stop in reached(("vector_add", rungs[1])) if stop.name == "vector_add").done
+    assert next(stop for stop in reached(("vector_add", rungs[2])) if stop.name == "vector_add").done
