@@ -48,7 +48,9 @@ INTERVIEW = (*JUDGE, "interview", "history")
 COURSE = (*JUDGE, "course")
 """What a course's mark is. Pages and tables of `report` and `lab` show marks, and decide none."""
 
-SHOWN = frozenset({"course/commands", "course/overview", "interview/commands", "interview/reports"})
+SHOWN = frozenset(
+    {"course/commands", "course/overview", "interview/commands", "interview/page", "interview/reports"}
+)
 """Folders within an area's that show what is decided, and decide nothing."""
 
 

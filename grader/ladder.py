@@ -23,7 +23,7 @@ from grader.cli import editing
 from grader.cli import analysis
 from grader.learn import command as learn
 from grader.interview.commands import interview
-from grader.room import command as room
+from grader.interview.page import command as room
 from grader.interview.commands import drills
 from grader.interview.commands import history
 from grader.interview.commands import loop

@@ -43,7 +43,6 @@ LESSONS = (
     "grader/report",
     "grader/interview",
     "grader/history",
-    "grader/room",
     "grader/lab",
     "lessons",
     "measurements",
@@ -54,7 +53,8 @@ COMMANDS = (
     "grader/report",
     "grader/interview",
     "grader/history",
-    "grader/room",
+    "grader/learn",
+    "grader/web",
     "grader/lab",
 )
 

@@ -18,8 +18,8 @@ from grader.interview.drills import drill
 from grader.interview.interviewer import WorkbookJudge
 from grader.interview.loops import library, plan
 from grader.interview.loops.library import Library
-from grader.room.app import site
-from grader.room.room import Room
+from grader.interview.page.app import site
+from grader.interview.page.room import Room
 from grader.workbook import content, topics
 
 HOST, TOKEN = "127.0.0.1:8000", "the-token"

@@ -14,13 +14,13 @@ from grader.interview import session
 from grader.interview.conversation import Conversation, begin
 from grader.interview.interviewer import Interviewer
 from grader.interview.loops.library import Library
+from grader.interview.page.room import Room
+from grader.interview.page.sittings import Single
+from grader.interview.page.view import View
 from grader.interview.prompts import Flow, Placed, Prompt, Work
 from grader.interview.rounds import Interview, read_interview
 from grader.interview.session import Event, Reply, Session
 from grader.interview.sitting import CHANGED, Sitting
-from grader.room.room import Room
-from grader.room.sittings import Single
-from grader.room.view import View
 from grader.workbook import topics
 from grader.workbook.topic import Topic
 

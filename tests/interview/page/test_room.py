@@ -17,15 +17,15 @@ from grader.interview.drills.formats import FORMATS
 from grader.interview.drills.review import Review
 from grader.interview.interviewer import WorkbookJudge
 from grader.interview.loops.library import Library
+from grader.interview.page import sittings
+from grader.interview.page.app import site
+from grader.interview.page.sittings import Single, Wanted
 from grader.interview.session import Talk
 from grader.judge.runners.pool import Progress
 from grader.results import FindingResult, Grade
-from grader.room import sittings
-from grader.room.app import site
-from grader.room.sittings import Single, Wanted
 from grader.web.guard import LONGEST_BODY
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 QUIZ = {"what": "quiz", "count": "1"}
 
 

@@ -17,10 +17,10 @@ from typing import get_args
 from grader.errors import WarpladderError
 from grader.interview.interviewer import Judge
 from grader.interview.loops.library import Library
+from grader.interview.page.sittings import Break, Ended, Sat
 from grader.interview.prompts import FITTING, Prompt, Work
 from grader.interview.session import Do
 from grader.report.progress import STAGES
-from grader.room.sittings import Break, Ended, Sat
 from grader.web.serving import Aside
 
 EMPTY = "Nothing is typed. Skip goes on without an answer."

@@ -15,9 +15,9 @@ from terminals import may_be_interrupted
 
 from grader.interview.interviewer import WorkbookJudge
 from grader.interview.loops.library import Library
+from grader.interview.page.app import site
+from grader.interview.page.room import Room
 from grader.ladder import main
-from grader.room.app import site
-from grader.room.room import Room
 from grader.web.serving import serve
 
 
@@ -26,7 +26,9 @@ def test_without_its_packages_the_command_says_what_to_install(
     package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in [
-        name for name in sys.modules if name.startswith(("grader.room", "grader.web", f"{package}."))
+        name
+        for name in sys.modules
+        if name.startswith(("grader.interview.page", "grader.web", f"{package}."))
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)

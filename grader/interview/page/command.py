@@ -30,8 +30,8 @@ def room(
       ladder room --port 8000 --no-open
     """
     with needs_packages():
-        from grader.room.app import site
-        from grader.room.room import Room
+        from grader.interview.page.app import site
+        from grader.interview.page.room import Room
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.loops import library
     from grader.workbook.topics import discover

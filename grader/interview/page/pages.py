@@ -10,15 +10,15 @@ from grader.errors import WarpladderError
 from grader.history.schedule import GOOD
 from grader.interview.loops import loop, plan
 from grader.interview.loops.library import Library
+from grader.interview.page import sittings
+from grader.interview.page.room import Room
+from grader.interview.page.view import View
 from grader.interview.reading import LEVELS
 from grader.interview.reports import interviews, sheets
 from grader.interview.reports import loop as loops
 from grader.interview.reports.history import words
 from grader.report import pages
 from grader.report.rendering import environment
-from grader.room import sittings
-from grader.room.room import Room
-from grader.room.view import View
 
 
 def whole(room: Room) -> str:
@@ -97,7 +97,7 @@ def _environment() -> jinja2.Environment:
             "GOOD": GOOD,
             "rules": interviews.rules,
         },
-        ("grader.room", "grader.web"),
+        ("grader.interview.page", "grader.web"),
     )
 
 

@@ -12,11 +12,11 @@ import pytest
 from grader.interview import session
 from grader.interview.interviewer import Interviewer, WorkbookJudge
 from grader.interview.loops.library import Library
+from grader.interview.page.room import EMPTY, Room
+from grader.interview.page.sittings import Single
+from grader.interview.page.view import View
 from grader.interview.prompts import Flow, Given, Prompt, Said
 from grader.interview.sitting import Sitting
-from grader.room.room import EMPTY, Room
-from grader.room.sittings import Single
-from grader.room.view import View
 
 NOTHING = Library({}, {}, {}, {}, {})
 Asks = Callable[[Interviewer], Flow[None]]

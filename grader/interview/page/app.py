@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from grader.room import pages, sittings
-from grader.room.room import Room
-from grader.room.sittings import Wanted
+from grader.interview.page import pages, sittings
+from grader.interview.page.room import Room
+from grader.interview.page.sittings import Wanted
 from grader.web.forms import form
 from grader.web.serving import Site
 

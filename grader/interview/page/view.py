@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.interview.page.room import Room
+from grader.interview.page.sittings import Break
 from grader.interview.prompts import HINT, Answered, Entry, Given, Judged, Mended, Placed, Prompt, Said
-from grader.room.room import Room
-from grader.room.sittings import Break
 
 
 @dataclass(frozen=True)
