@@ -18,6 +18,7 @@ from test_browser import DESKTOP, violations
 from windows import PHONE, WIDER_THAN_THE_WINDOW
 
 from grader.interview import session
+from grader.interview.drills.formats import FORMATS
 from grader.interview.loops.loop import Drawn
 from grader.interview.session import Code, Rated, Session, Talk
 from grader.workbook import topics
@@ -190,12 +191,12 @@ def test_every_kind_of_screen(
     candidate = Candidate(tmp_path)
     with room(tmp_path) as served, window(browser, served, size, scheme) as tab:
         look(tab)
-        for what, topic in (("quiz", ""), ("interview", "vector_add"), ("read", ""), ("estimate", "")):
+        for what in ("today", "quiz", "interview", *FORMATS):
             chosen = f"form:has([value={what}])"
-            if what in ("read", "estimate"):
+            if what in FORMATS:
                 tab.select_option("select[name=what]", what)
-            elif topic:
-                tab.select_option(f"{chosen} select[name=topic]", topic)
+            elif what == "interview":
+                tab.select_option(f"{chosen} select[name=topic]", "transpose")
             tab.focus(f"{chosen} button")
             tab.keyboard.press("Enter")
             tab.wait_for_selector("main[data-form]")
