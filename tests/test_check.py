@@ -228,7 +228,7 @@ def test_a_program_has_all_of_its_files_and_no_others(root: Path) -> None:
     [
         ("exercise.toml", 'before = "copy"', 'before = "cpoy"', "there is no topic `cpoy`, did you mean `copy`?"),
         ("solution.cu", "// Adds 10.\n//\n", "", "the file does not say what it does"),
-        ("reference.py", '"y": inputs', '"z": inputs', "reference() gives ['z']"),
+        ("reference.py", '"y": inputs', '"other": inputs', "reference() gives ['other']"),
         ("reference.py", "inputs[", "input[", "it fails with TypeError"),
     ],
 )  # fmt: skip
