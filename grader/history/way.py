@@ -75,15 +75,17 @@ def following(grades: Sequence[Graded], climbed: Sequence[Climbed], last: str | 
     for most in (FIRST_TIME, None):
         for each in (*climbed[here:], *climbed[:here]):
             if each.reached < len(each.rungs[:most]):
-                return _rung(each, right)
+                return _rung(each, right, new=not known)
     return Next("An interview", "You have reached the top of every ladder.", "ladder loop")
 
 
-def _rung(climbed: Climbed, right: Mapping[str, str]) -> Next:
-    """The next rung of a ladder, or its first kernel; `right`: the latest file that was right, by topic."""
+def _rung(climbed: Climbed, right: Mapping[str, str], new: bool) -> Next:
+    """The next rung of a ladder, or its first kernel; `right`: the latest file that was right, by topic; `new`: nothing
+    was graded yet."""
     topic, rung = climbed.topic, climbed.rungs[climbed.reached]
     if climbed.rung is None:
-        why = "Write what comes to mind first: it has to be right, and need not be fast."
+        begin = "New to CUDA? `ladder learn` begins with small exercises. " if new else ""
+        why = f"{begin}Write what comes to mind first: it has to be right, and need not be fast."
         return Next(f"{topic}: your first kernel", why, f"ladder new {topic}", topic)
     why = f"You have reached {climbed.rung}, {climbed.reached} of {len(climbed.rungs)} rungs."
     return Next(f"{topic}: rung {rung}", why, f"ladder hint {topic} {_typed(right[topic])}", topic)
