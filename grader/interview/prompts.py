@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -53,6 +54,12 @@ class Prompt:
     draft: Code | None = None  # what is known of that version
     answer: str = ""  # the model answer to rate by
     said: str = ""  # what is rated
+
+    @property
+    def about(self) -> str:
+        """A digest of what is asked: an answer is to no other question."""
+        asked = "\0".join((self.text, *self.options, *self.code))
+        return sha256(asked.encode()).hexdigest()[:16] if self.form in ("talk", "line") else ""
 
     @property
     def timed(self) -> bool:

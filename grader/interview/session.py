@@ -133,6 +133,7 @@ class Reply(msgspec.Struct, frozen=True, tag="reply"):
     step: str  # of the prompt
     do: Do = "send"
     typed: str = ""  # of a version that is to be graded, its source
+    about: str = ""  # a digest of what was asked
     seconds: float = 0.0  # of the candidate's time
 
 

@@ -68,7 +68,9 @@ class Sitting:
     def reply(self, do: Do, typed: str = "") -> None:
         """Send what the candidate did about the open prompt. Raises WarpladderError where it cannot be kept."""
         assert isinstance(self.prompt, Prompt)
-        self.send(meant(Reply(self.prompt.step, do, typed, self.seconds), self.prompt.typed))
+        typed = typed.encode("utf-8", "replace").decode()  # of a terminal that is told another encoding
+        reply = Reply(self.prompt.step, do, typed, self.prompt.about, self.seconds)
+        self.send(meant(reply, self.prompt.typed))
 
     def send(self, event: Event) -> None:
         """Go on to the next prompt. Raises WarpladderError where another program has written the session since."""
@@ -112,21 +114,32 @@ class Sitting:
         self.interviewer = Interviewer(self.kept, self.path, self._judge)
         self._flow = self._run(self.interviewer)
         self._next(None)
-        for event in events:
+        for number, event in enumerate(events):
             if not self._fits(event):
                 self.interviewer.say(CHANGED)
                 break
-            self._advance(event)
+            try:
+                self._advance(event)
+            except WarpladderError:  # such as a rung that there is no longer
+                self._replay(events[:number])
+                self.interviewer.say(CHANGED)
+                return
         begun = self.kept.begun
         if isinstance(self.prompt, Prompt) and begun is not None and begun.step == self.prompt.step:
-            self.prompt = dataclasses.replace(self.prompt, typed=begun.text)
+            left = self.prompt.left_s
+            left = None if left is None else left - begun.seconds
+            self.prompt = dataclasses.replace(self.prompt, typed=begun.text, left_s=left)
         else:
             self.kept.begun = None
 
     def _fits(self, event: Event) -> bool:
         """Whether an event answers the open prompt."""
         if isinstance(self.prompt, Prompt):
-            asked = isinstance(event, Reply) and event.do in FITTING[self.prompt.form]
+            asked = (
+                isinstance(event, Reply)
+                and event.do in FITTING[self.prompt.form]
+                and event.about == self.prompt.about
+            )
         else:
             asked = self.prompt is not None and not isinstance(event, Reply)
         return asked and self.prompt is not None and event.step == self.prompt.step

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from grader.interview.prompts import HINT, Entry, Flow, Judged, Mended, Prompt, 
 from grader.interview.session import Code, Graded
 from grader.judge.runners.pool import Progress
 from grader.results import Grade
+from grader.sandbox.scratch import Scratch
 from grader.workbook.topic import Topic
 
 _KERNEL = re.compile(r"(__global__[^{}]*\n\{\n).*?^\}\n", re.DOTALL | re.MULTILINE)
@@ -102,7 +104,7 @@ def write(interviewer: Interviewer, task: Task) -> Flow[Code]:
 
 def _graded(interviewer: Interviewer, task: Task, draft: Code, source: str) -> Flow[Code]:
     """Have the judge look at what is in the file."""
-    work = Work(task.step, task.file, lambda progress: Graded(task.step, task.judge(task.file, progress)))
+    work = Work(task.step, task.file, lambda progress: Graded(task.step, _judged(task, source, progress)))
     event = yield from interviewer.done(work)
     assert isinstance(event, Graded)
     result = event.grade
@@ -122,6 +124,17 @@ def _graded(interviewer: Interviewer, task: Task, draft: Code, source: str) -> F
         counters=result.counters,
         facts=result.facts,
     )
+
+
+def _judged(task: Task, source: str, progress: Progress) -> Grade:
+    """What the judge says of a source: of a copy of it, where the file has become another since."""
+    with suppress(OSError, UnicodeDecodeError):
+        if task.file.read_text(encoding="utf-8") == source:
+            return task.judge(task.file, progress)
+    with Scratch() as folder:
+        copy = folder / task.file.name
+        copy.write_text(source, encoding="utf-8")
+        return replace(task.judge(copy, progress), file=str(task.file))
 
 
 def _entry(task: Task, result: Grade, worth: Worth, source: list[str]) -> Entry:

@@ -1,6 +1,7 @@
 """A session is what its events make of it: killed anywhere, gone on with anywhere, in a terminal or on a page."""
 
 import asyncio
+import dataclasses
 from pathlib import Path
 
 import little_interview
@@ -19,8 +20,9 @@ from grader.interview.page.sittings import Single
 from grader.interview.page.view import View
 from grader.interview.prompts import Flow, Placed, Prompt, Work
 from grader.interview.rounds import Interview, read_interview
-from grader.interview.session import Event, Reply, Session
+from grader.interview.session import Event, Graded, Reply, Session
 from grader.interview.sitting import CHANGED, Sitting
+from grader.judge.runners.pool import silent
 from grader.workbook import topics
 from grader.workbook.topic import Topic
 
@@ -143,6 +145,41 @@ def test_what_the_workbook_asks_otherwise_by_now_is_asked_once_more(
     assert isinstance(sitting.prompt, Prompt)
     assert sitting.prompt.step == "00_naive.limits"
     assert CHANGED in str(sitting.entries[-1])
+
+
+def test_an_answer_is_to_no_other_question_than_it_was_given_to(folder: Folder, events: list[Event]) -> None:
+    at = next(number for number, event in enumerate(events) if event.step == "opening.0.probe")
+    other = msgspec.structs.replace(events[at], about="another question")
+    kept = msgspec.structs.replace(folder.begun(), events=[*events[:at], other, *events[at + 1 :]])
+    sitting = folder.sitting(kept)
+    assert sitting.kept.events == events[:at]
+    assert CHANGED in str(sitting.entries[-1])
+
+
+def test_a_rung_that_there_is_no_longer_is_asked_for_once_more(folder: Folder, events: list[Event]) -> None:
+    at = max(number for number, event in enumerate(events) if isinstance(event, Graded))
+    gone = dataclasses.replace(events[at].grade, rung_reached="99_gone")
+    kept = msgspec.structs.replace(folder.begun(), events=[*events[:at], Graded(events[at].step, gone)])
+    sitting = folder.sitting(kept)
+    assert sitting.kept.events == events[:at]
+    assert isinstance(sitting.prompt, Work)
+    assert CHANGED in str(sitting.entries[-1])
+
+
+def test_what_was_sent_is_judged_whatever_has_become_of_the_file(folder: Folder, events: list[Event]) -> None:
+    at = next(number for number, event in enumerate(events) if isinstance(event, Graded))
+    sitting = folder.sitting(msgspec.structs.replace(folder.begun(), events=events[:at]))
+    folder.kernel.write_text(f"{WIDE}\n")
+    assert isinstance(sitting.prompt, Work)
+    found = sitting.prompt.do(silent)
+    assert isinstance(found, Graded)
+    assert (found.grade.verdict, found.grade.file) == ("fail", str(folder.kernel))
+
+
+def test_bytes_that_are_no_text_cost_no_answer(folder: Folder) -> None:
+    sitting = folder.sitting(folder.begun())
+    sitting.reply("send", "caf\udce9")
+    assert folder.sitting().kept.events[0].typed == "caf?"  # type: ignore[union-attr]
 
 
 def test_sessions_of_the_version_before_are_read_where_they_are_over(folder: Folder) -> None:

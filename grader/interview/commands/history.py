@@ -84,7 +84,7 @@ def today(
             write_structs(json, day.listed)
             return
         path = folder() / "today.json"
-        begun = recall.unfinished(path, found.askable)
+        begun = recall.unfinished(path)
         kept = None if every else begun
         if kept is None:
             shown.print(console.today(day, now, schedule.next_due(now)))

@@ -14,6 +14,9 @@ from grader.interview.page.sittings import Wanted
 from grader.web.forms import form
 from grader.web.serving import Site
 
+LONGEST_NUMBER = 18
+"""Digits of a version."""
+
 PATIENCE_S = 20.0
 """A request for news waits so long."""
 
@@ -35,7 +38,7 @@ def site(room: Room) -> Site:
         Route("/door", requests.door, methods=["POST"]),
         Route("/style.css", requests.style),
     ]
-    return Site(routes, Path(__file__).parent / "static", room.close)
+    return Site(routes, Path(__file__).parent / "static", room.ending, room.close)
 
 
 class Requests:
@@ -55,7 +58,11 @@ class Requests:
     async def news(self, request: Request) -> Response:
         """What changes of the page, once it differs from what the browser has; 204 where it does not."""
         seen = request.query_params.get("seen", "")
-        if seen.isdecimal() and not await self.room.changed(int(seen), PATIENCE_S):
+        if (
+            seen.isdecimal()
+            and len(seen) < LONGEST_NUMBER
+            and not await self.room.changed(int(seen), PATIENCE_S)
+        ):
             return Response(status_code=204)
         return HTMLResponse(pages.stage(self.room))
 

@@ -26,6 +26,9 @@ from grader.web.serving import Aside
 EMPTY = "Nothing is typed. Skip goes on without an answer."
 """Said where an answer is asked for; one in prose may be empty: then the short questions come."""
 
+LOOKS_UP_S = 0.4
+"""So often does what waits for news look whether the server ends: sooner than that gives up waiting for it."""
+
 
 class Room:
     """One candidate, one sitting at a time."""
@@ -48,6 +51,7 @@ class Room:
         self.source = ""  # in the file of a version, as the editor was opened with
         self.working = ""  # what the judge does; "" where it is not at work
         self.version = 0  # changes whenever anything else does
+        self.closing = False  # the server is about to end: nothing waits any more
         self._aside = aside
         self._busy = self._leaving = False
         self._news = asyncio.Event()
@@ -116,9 +120,10 @@ class Room:
 
     async def changed(self, version: int, timeout_s: float) -> bool:
         """Wait until there is something else to see than at `version`; whether there is."""
-        if self.version == version:
+        ends = asyncio.get_running_loop().time() + timeout_s
+        while self.version == version and not self.closing and asyncio.get_running_loop().time() < ends:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), timeout_s)
+                await asyncio.wait_for(self._news.wait(), LOOKS_UP_S)
         return self.version != version
 
     def touch(self) -> None:
@@ -126,6 +131,10 @@ class Room:
         self.version += 1
         self._news.set()
         self._news = asyncio.Event()
+
+    def ending(self) -> None:
+        """No request is to wait any more."""
+        self.closing = True
 
     def close(self) -> None:
         """Keep what is sat, once no request comes any more."""
@@ -189,6 +198,7 @@ class Room:
         return progress
 
     def _refuse(self, error: WarpladderError, typed: str) -> None:
+        self._leaving = False
         self.sat, self.open, self.ended, self.refused, self.lost = None, None, None, error, typed
         self.touch()
 

@@ -284,7 +284,7 @@ def begin(wanted: Wanted, library: Library, folder: Path, judge: Judge) -> Sat:
 
 def _today(library: Library, topic: str | None, count: int, seed: int, judge: Judge) -> Today:
     catalogue, path = library.catalogue, histories.folder() / "today.json"
-    if (kept := recall.unfinished(path, catalogue.askable)) is not None:
+    if (kept := recall.unfinished(path)) is not None:
         return Today(library, library.sitting(kept, path, judge))
     with Store() as store:
         now = datetime.now().astimezone()

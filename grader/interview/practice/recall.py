@@ -23,12 +23,11 @@ def begin(items: Sequence[Item], seed: int) -> Session:
     return session.begin("today", "Today", [item.key for item in items], seed)
 
 
-def unfinished(path: Path, askable: Mapping[str, Askable]) -> Session | None:
-    """A day that was broken off, with something left to ask. One that cannot be read is begun anew."""
+def unfinished(path: Path) -> Session | None:
+    """A day that was broken off, or whose answers were not written into the history yet: then its file would be gone.
+    One that cannot be read is begun anew."""
     with suppress(WarpladderError):
-        kept = session.load(path)
-        if any(kept.answer(key) is None for key in kept.questions if key in askable):
-            return kept
+        return session.load(path)
     return None
 
 

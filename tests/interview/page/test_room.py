@@ -84,6 +84,19 @@ def test_today_is_asked_and_gone_when_it_is_over(visitor: Visitor, here: Path) -
     assert "Nothing is due today" in visitor.send("/begin", what="today")
 
 
+def test_a_day_that_was_killed_before_its_end_is_remembered(visitor: Visitor) -> None:
+    visitor.send("/begin", what="today")
+    for _ in range(3):
+        visitor.answer("skip")
+        visitor.answer("go")
+    visitor.answer("skip")  # the last one, and then it is killed
+    with little_room.opened() as another:
+        another.send("/begin", what="today")
+        assert another.form == "go_on"
+        another.answer("go")
+        assert "0 of 4 right" in another.page
+
+
 def test_a_kernel_is_written_and_judged_on_the_page(visitor: Visitor, here: Path) -> None:
     visitor.send("/begin", what="interview", topic="copy")
     visitor.answer("skip")
