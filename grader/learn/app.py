@@ -6,7 +6,7 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from grader.errors import WarpladderError
@@ -36,7 +36,7 @@ def site(desk: Desk) -> Site:
         Route("/hint/{name}", requests.hint, methods=["POST"]),
         Route("/style.css", requests.style),
     ]
-    return Site(routes, Path(__file__).parent / "static")
+    return Site(routes, Path(__file__).parent / "static", desk.ending)
 
 
 class Requests:
@@ -51,7 +51,7 @@ class Requests:
 
     async def page(self, request: Request) -> Response:
         """A stop of the way, at a section of its lesson."""
-        return HTMLResponse(pages.whole(self.desk, self._name(request), _section(request)))
+        return self._whole(request, self._name(request))
 
     async def style(self, request: Request) -> Response:
         """The style sheet."""
@@ -70,7 +70,10 @@ class Requests:
         name, seen = self._name(request), request.query_params.get("seen", "")
         if not await self.desk.changed(name, seen, PATIENCE_S):
             return Response(status_code=204)
-        return JSONResponse({"stamp": self.desk.stamp(name), "source": self.desk.source(name)})
+        try:
+            return JSONResponse({"stamp": self.desk.stamp(name), "source": self.desk.source(name)})
+        except WarpladderError:  # which is told where it is to be judged
+            return Response(status_code=204)
 
     async def keep(self, request: Request) -> Response:
         """What is typed so far: the file's new stamp, or 409 where it has been changed elsewhere."""
@@ -103,8 +106,15 @@ class Requests:
         if FRAGMENT in request.headers:
             return HTMLResponse(pages.parts(self.desk, name, complaint))
         if complaint:
-            return HTMLResponse(pages.whole(self.desk, name, _section(request), complaint))
+            return self._whole(request, name, complaint)
         return RedirectResponse(f"/at/{name}", 303)
+
+    def _whole(self, request: Request, name: str, complaint: str = "") -> Response:
+        """The whole page; where the file cannot be shown, why."""
+        try:
+            return HTMLResponse(pages.whole(self.desk, name, _section(request), complaint))
+        except WarpladderError as error:
+            return PlainTextResponse(f"{error}\n", 422)
 
     def _name(self, request: Request) -> str:
         name = request.path_params["name"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from grader.emulator.cache import write_whole
 from grader.errors import WarpladderError
 from grader.history.outcomes import Graded
 from grader.history.store import Store
@@ -26,7 +27,10 @@ from grader.workbook import exercises, topics
 from grader.workbook.exercises import Exercise
 from grader.workbook.topic import Topic
 
-LOOKS_EVERY_S = 0.5
+LONGEST = 1 << 19
+"""Bytes of a file."""
+
+LOOKS_EVERY_S = 0.4
 """So often is a file looked at, where a page waits for others to change it."""
 
 CHANGED = (
@@ -55,9 +59,14 @@ class Desk:
         self.verdicts: dict[str, Verdict] = {}
         self.hints_told: dict[str, int] = {}
         self.complaint: WarpladderError | None = None  # the history cannot be read or written
+        self.closing = False  # the server is about to end: nothing waits any more
         self._device = device
         self._arch = arch
         self._aside = aside
+
+    def ending(self) -> None:
+        """No request is to wait any more."""
+        self.closing = True
 
     def topic(self, name: str) -> Topic:
         """An exercise or a ladder; raises WarpladderError."""
@@ -73,11 +82,17 @@ class Desk:
         return self.folder / f"{name}{self.topic(name).suffix}"
 
     def source(self, name: str) -> str:
-        """What is in it; what it begins with, where nothing is."""
+        """What is in it; what it begins with, where nothing is. Raises WarpladderError for what is no kernel."""
         file = self.file(name)
         if not file.is_file():
             return self.topic(name).starter_text
-        return file.read_text(encoding="utf-8", errors="replace")
+        if file.stat().st_size > LONGEST:
+            remedy = f"a kernel has at most {LONGEST:,} bytes here: name it otherwise"
+            raise WarpladderError("it is too long for the page", file=file, remedy=remedy)
+        try:
+            return file.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise WarpladderError("it is no UTF-8 text", file=file, remedy="save it as UTF-8") from None
 
     def stamp(self, name: str) -> str:
         """Changes whenever the file does; "" where there is none."""
@@ -98,10 +113,8 @@ class Desk:
             return
         if seen != self.stamp(name):
             raise WarpladderError(CHANGED)
-        beside = file.with_name(f"{file.name}.new")
         try:
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(file)
+            write_whole(file.resolve(), text.encode())
         except OSError as error:
             raise WarpladderError(f"it cannot be written: {error.strerror}", file=file) from None
 
@@ -111,7 +124,10 @@ class Desk:
         topic, file = self.topic(name), self.file(name)
 
         def judged() -> tuple[Verdict, str]:
-            source = file.read_bytes()
+            try:
+                source = file.read_bytes()
+            except OSError as error:
+                raise WarpladderError(f"it cannot be read: {error.strerror}", file=file) from None
             result = grade(topic, file, self._device, progress=silent, arch=self._arch)
             drawn = accesses.if_any(topic, file, self._arch) if result.verdict == "pass" else None
             lines = source.decode("utf-8", errors="replace").splitlines()
@@ -144,6 +160,9 @@ class Desk:
             step = topic.first_step
             return [] if step is None else [f"{step.concept} The lesson tells it under “{step.section}”."]
         found = aim(topic, verdict.result)
+        reached = next(stop.reached for stop in self.way() if stop.name == name)
+        if found is not None and verdict.result.verdict != "pass" and 0 < reached < len(topic.rungs):
+            return [topic.rungs[reached].idea]  # what was mended once is not told again
         if found is None:
             return []
         return [found.idea, "\n".join(["```diff", *found.changes, "```"])]
@@ -155,7 +174,7 @@ class Desk:
     async def changed(self, name: str, seen: str, patience_s: float) -> bool:
         """Wait until the file is another than under the stamp `seen`; whether it is."""
         left = patience_s
-        while self.stamp(name) == seen and left > 0:
+        while self.stamp(name) == seen and left > 0 and not self.closing:
             await asyncio.sleep(LOOKS_EVERY_S)
             left -= LOOKS_EVERY_S
         return self.stamp(name) != seen

@@ -17,6 +17,7 @@ from grader.report.pictures import accesses
 from grader.report.pictures.arrays import NARROW, WIDE
 from grader.report.rendering import environment
 from grader.results import Number, SmallCase
+from grader.workbook import units
 from grader.workbook.exercises import Exercise
 
 
@@ -134,4 +135,8 @@ def _written(value: Number) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    return environment({"prose": prose}, {"VERDICTS": console.VERDICTS}, ("grader.learn", "grader.web"))
+    return environment(
+        {"prose": prose, "problem": units.problem},
+        {"VERDICTS": console.VERDICTS},
+        ("grader.learn", "grader.web"),
+    )

@@ -42,7 +42,8 @@ class Site:
 
     routes: Sequence[Route]
     static: Path  # a folder of its own, at /own
-    close: Callable[[], None] = lambda: None  # called once no request comes any more
+    ending: Callable[[], None]  # called when the server is to end: no request is to wait any more
+    close: Callable[[], None] = lambda: None  # called once none comes any more
 
     def application(self, hosts: Collection[str], token: str) -> Starlette:
         """For browsers that name one of `hosts` and know the token."""
@@ -97,6 +98,7 @@ def serve(opens: Callable[[Aside], Site], port: int, opened: Callable[[str], Non
     except KeyboardInterrupt:
         pass
     finally:
+        site.ending()
         server.should_exit = True
         thread.join(STOPS_WITHIN_S)
         site.close()

@@ -103,9 +103,40 @@ def test_what_another_editor_has_written_is_shown_and_not_written_over(
     assert found == {"stamp": desk.stamp(FIRST.name), "source": "// theirs\n"}
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"caf\xe9", "it is no UTF-8 text"), ((1 << 20) * b"/", "it is too long for the page")],
+)
+def test_what_is_no_kernel_is_neither_shown_nor_written_over(
+    browser: TestClient, desk: Desk, content: bytes, said: str
+) -> None:
+    file = desk.file(FIRST.name)
+    file.write_bytes(content)
+    shown = browser.get(f"/at/{FIRST.name}")
+    assert (shown.status_code, said in shown.text) == (422, True)
+    for address in ("grade", "keep"):
+        browser.post(
+            f"/{address}/{FIRST.name}", data={"typed": "x", "seen": desk.stamp(FIRST.name)}, headers=ORIGIN
+        )
+    assert file.read_bytes() == content
+
+
+def test_a_link_leads_to_the_file_that_is_written(browser: TestClient, desk: Desk, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "mine.cu"
+    elsewhere.write_text("// before\n")
+    desk.file(FIRST.name).symlink_to(elsewhere)
+    browser.post(
+        f"/keep/{FIRST.name}", data={"typed": "// after", "seen": desk.stamp(FIRST.name)}, headers=ORIGIN
+    )
+    assert elsewhere.read_text() == "// after\n"
+    assert desk.file(FIRST.name).is_symlink()
+
+
 def test_a_folder_that_cannot_be_written_is_told(browser: TestClient, desk: Desk) -> None:
-    desk.file(FIRST.name).with_name(f"{FIRST.name}.cu.new").mkdir()
-    assert "it cannot be written: Is a directory" in judged(browser, FIRST.name, "// mine")
+    desk.file(FIRST.name).mkdir()
+    assert "it cannot be written: Is a directory" in judged(
+        browser, FIRST.name, "// mine", desk.stamp(FIRST.name)
+    )
 
 
 def test_a_history_that_cannot_be_used_costs_no_verdict(

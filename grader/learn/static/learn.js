@@ -7,8 +7,9 @@
   const form = learn.querySelector("form[data-grade]"), area = document.getElementById("typed");
   const news = document.getElementById("news"), closed = document.getElementById("closed");
   const changed = document.getElementById("changed");
+  const own = new Set(); // stamps of what this page has written
   const seen = form.elements.seen;
-  let editor = null, kept = area.value, judging = false;
+  let editor = null, kept = area.value, judging = false, judged = null, writing = Promise.resolve();
 
   const typed = () => (editor ? editor.getValue() : area.value);
   const post = (address, fields, outlives = false) => fetch(address, {
@@ -31,9 +32,24 @@
     }
   }
 
-  async function judge() {
+  // One after the other: what this page writes itself is no news.
+  function write(what) {
+    writing = writing.then(what, what);
+    return writing;
+  }
+
+  function wrote(text, stamp) {
+    [kept, seen.value] = [text, stamp];
+    own.add(stamp);
+  }
+
+  function judge() {
     if (judging) return;
     judging = true;
+    write(haveJudged);
+  }
+
+  async function haveJudged() {
     if (editor) editor.save();
     const button = form.querySelector("[data-after]"), text = typed();
     button.disabled = true;
@@ -45,7 +61,11 @@
       show(await answer.text());
       lost(false);
       const verdict = document.getElementById("verdict");
-      if (!verdict.querySelector(".complaint")) [kept, seen.value] = [text, verdict.dataset.stamp];
+      if (!verdict.querySelector(".complaint")) {
+        wrote(text, verdict.dataset.stamp);
+        judged = text;
+      }
+      mark();
       const said = verdict.querySelector("h2, .complaint");
       news.textContent = said ? said.textContent : "";
       if (said) verdict.scrollIntoView({ block: "nearest" });
@@ -54,6 +74,11 @@
     }
     judging = false;
     button.disabled = false;
+  }
+
+  // A verdict is of what was judged, and of nothing that was typed since.
+  function mark() {
+    document.getElementById("verdict").classList.toggle("earlier", judged !== null && typed().trimEnd() !== judged.trimEnd());
   }
 
   // ---- the file ----
@@ -88,20 +113,25 @@
     lost(false);
     if (answer.status !== 200) return;
     const found = await answer.json();
+    await writing;
+    if (own.has(found.stamp)) return;
+    if (!found.stamp) { seen.value = ""; return; } // it was removed: what is typed is written again
     if (found.source.trimEnd() === typed().trimEnd()) { seen.value = found.stamp; kept = typed(); conflict(null); }
     else if (typed() === kept) take(found);
     else conflict(found);
   }
 
-  async function keep(leaving = false) {
+  function keep(leaving = false) {
+    if (typed() !== kept && !judging) write(() => keepNow(leaving));
+  }
+
+  async function keepNow(leaving) {
     const text = typed();
-    if (text === kept || judging) return;
     try {
       const answer = await post(`/keep/${name}`, { typed: text, seen: seen.value }, leaving);
       if (answer.status === 409) return;
       if (!answer.ok) throw new Error(String(answer.status));
-      seen.value = (await answer.json()).stamp;
-      kept = text;
+      wrote(text, (await answer.json()).stamp);
       lost(false);
     } catch (error) {
       lost(true);
@@ -147,6 +177,14 @@
   dress(document);
   editor = ladder.editor(area, { wrap: true, leave: () => form.querySelector("[data-after]").focus(), grade: judge });
   kept = typed();
+  if (editor) {
+    const todo = kept.split("\n").findIndex((line) => line.includes("TODO"));
+    if (todo >= 0) { editor.setCursor(todo, 0); editor.scrollIntoView({ line: todo, ch: 0 }, 160); }
+    editor.on("change", mark);
+  } else area.addEventListener("input", mark);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !(editor && editor.hasFocus())) { event.preventDefault(); judge(); }
+  });
   setInterval(keep, KEEP_MS);
   window.addEventListener("pagehide", () => { keep(true); });
   watch();
