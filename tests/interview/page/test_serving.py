@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from http.cookiejar import CookieJar
 from pathlib import Path
 
 import pytest
@@ -90,19 +92,40 @@ def test_the_token_is_in_no_browsers_arguments(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_until_it_is_ended(tmp_path: Path, end: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("command", "first", "waits", "closed"),
+    [
+        ("room", b"Begin the quiz", "/news?seen=0", "The room is closed; what was begun is kept."),
+        (
+            "learn",
+            b"Judge it",
+            "/changed/guard?seen=",
+            "The page to learn on is closed; what was begun is kept.",
+        ),
+    ],
+)
+def test_it_serves_until_it_is_ended_and_says_no_more(
+    tmp_path: Path, end: signal.Signals, command: str, first: bytes, waits: str, closed: str
+) -> None:
+    """Also while a page is open, which always waits for news."""
     environment = {**os.environ, "COLUMNS": "200", "WARPLADDER_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "grader", "room", "--no-open"],
-        cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, preexec_fn=may_be_interrupted,
+        [sys.executable, "-m", "grader", command, "--no-open"], cwd=tmp_path, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=may_be_interrupted,
     )  # fmt: skip
-    with process:
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+    with process, ThreadPoolExecutor() as pool:
         assert process.stdout is not None
-        address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S{20,}", process.stdout.readline())
+        assert process.stderr is not None
+        address = re.search(r"(http://127\.0\.0\.1:\d+)/\?token=\S{20,}", process.stdout.readline())
         assert address is not None
-        with urllib.request.urlopen(address[0]) as page:
-            assert b"Begin the quiz" in page.read()
+        with browser.open(address[0]) as page:
+            assert first in page.read()
+        waiting = pool.submit(browser.open, f"{address[1]}{waits}")
+        time.sleep(0.3)
         process.send_signal(end)
-        rest = process.stdout.read()
+        rest, complaints = process.stdout.read(), process.stderr.read()
+        waiting.exception(20)
     assert process.returncode == 0
-    assert "The room is closed; what was begun is kept." in rest
+    assert closed in rest
+    assert complaints == ""
