@@ -55,6 +55,7 @@ class Break:
     stage: Stage
     came: tuple[Part | Plan, ...]  # to be read meanwhile
     form: str = "begin"
+    complaint: str = ""  # there is none
 
 
 @dataclass(frozen=True)

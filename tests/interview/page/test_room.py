@@ -97,6 +97,36 @@ def test_a_day_that_was_killed_before_its_end_is_remembered(visitor: Visitor) ->
         assert "0 of 4 right" in another.page
 
 
+def test_a_day_goes_from_break_to_break(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    style = tmp_path / "workbook" / "lessons" / "loops" / "short.toml"
+    style.parent.mkdir(exist_ok=True)
+    style.write_text(
+        """title = "A short day"
+about = "Two talks."
+
+[[part]]
+title = "Screen"
+levels = ["junior", "mid", "senior", "staff"]
+formats = ["quiz"]
+minutes = 10
+count = 1
+
+[[part]]
+title = "Code"
+levels = ["junior", "mid", "senior", "staff"]
+formats = ["interview"]
+minutes = 20
+"""
+    )
+    with little_room.opened() as visitor:
+        visitor.send("/begin", what="loop", style="short", level="mid")
+        assert "Part 1: Screen" in visitor.page
+        wanted = through(visitor)
+        assert "of the day" in visitor.page
+    assert wanted[:2] == ["begin", "talk"]
+    assert wanted.count("begin") == 2
+
+
 def test_a_kernel_is_written_and_judged_on_the_page(visitor: Visitor, here: Path) -> None:
     visitor.send("/begin", what="interview", topic="copy")
     visitor.answer("skip")
