@@ -66,7 +66,7 @@ def test_every_kind_of_screen_by_keyboard(
         look(tab, "wrong")
         write(tab, FIRST.solution_text)
         tab.wait_for_selector("#verdict .good")
-        tab.wait_for_function("document.querySelector('#verdict img').naturalWidth > 0")
+        tab.wait_for_function("() => document.querySelector('#verdict img').naturalWidth > 0")
         look(tab, "right")
         tab.keyboard.press("Escape")
         assert tab.evaluate("document.activeElement.matches('[data-after]')")
