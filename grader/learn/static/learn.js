@@ -85,6 +85,8 @@
 
   // The file is another than what was typed here: which of the two it is to be is the learner's to say.
   function conflict(found) {
+    if (found && changed.dataset.stamp === found.stamp) return; // it is asked already
+    changed.dataset.stamp = found ? found.stamp : "";
     changed.hidden = !found;
     changed.textContent = found ? "The file has been changed in another editor, and you have typed here since. " : "";
     if (!found) return;
