@@ -140,10 +140,13 @@ def _answer(sitting: Sitting, prompt: Prompt | Work, frontend: Frontend) -> None
 
 def _write(sitting: Sitting, prompt: Prompt, frontend: Frontend) -> None:
     """What is to be done with the file; one that cannot be read is none to be graded."""
-    do = frontend.code(prompt)
+    do, source = frontend.code(prompt), ""
     try:
-        sitting.reply(do, prompt.file.read_text(encoding="utf-8") if do == "grade" else "")
+        if do == "grade":
+            source = prompt.file.read_text(encoding="utf-8")
     except OSError as error:
         frontend.say(f"`{prompt.file}` cannot be read: {error.strerror}")
     except UnicodeDecodeError:
         frontend.say(f"`{prompt.file}` cannot be read: it is no UTF-8 text")
+    else:
+        sitting.reply(do, source)

@@ -102,7 +102,6 @@ class Interviewer:
         self._step = ""  # of the last question
         self._shown = 0  # of the answers, those that are not asked again, since something was told after them
         self._began: list[int] = []  # for each answer, how many events there were when it was first asked for
-        self._events = 0
 
     # ---- shown -----------------------------------------------------------------------------------------------
 
@@ -149,7 +148,6 @@ class Interviewer:
             self._step, self.heading = prompt.step, prompt.heading
         event = yield prompt
         assert isinstance(event, Reply)
-        self._events += 1
         self.replies += 1
         self.clock.elapsed_s += event.seconds
         if prompt.timed:
@@ -160,7 +158,6 @@ class Interviewer:
         """What the judge's work comes to."""
         event = yield work
         assert not isinstance(event, Reply)
-        self._events += 1
         return event
 
     def prompt(
@@ -224,7 +221,7 @@ class Interviewer:
 
     def began(self) -> None:
         """An answer is asked for from here on."""
-        self._began.append(self._events)
+        self._began.append(len(self.kept.events))
 
     def keep(self, answer: Answer) -> None:
         """Add an answer."""

@@ -45,7 +45,6 @@ class Talk(msgspec.Struct, frozen=True, tag="talk"):
     seconds: float
     late: bool = False
     skipped: bool = False  # the candidate passed: there are no probes
-    looked_back: bool = False  # the model answer was shown
     rated: float | None = None  # how much of the model answer the candidate claims to have said: 0, 0.5 or 1
 
 

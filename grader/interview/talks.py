@@ -62,7 +62,7 @@ class Talks:
             step, answer, "\n\n".join(said), "A senior engineer would say"
         )
         if isinstance(talk, Talk):
-            self.kept.replace(msgspec.structs.replace(talk, rated=own, looked_back=True))
+            self.kept.replace(msgspec.structs.replace(talk, rated=own))
         self.interviewer.told()
 
     def _talk(self, step: str, heading: str, text: str, points: Sequence[Point]) -> Flow[Talk]:
