@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -247,15 +245,11 @@ def grade(
 
 def _remember(topic: str, file: Path, result: Grade) -> None:
     """Write a grade into the learner's history. A grade is worth showing where that cannot be written."""
-    from grader.history.outcomes import Graded
-    from grader.history.store import Store
+    from grader.history.store import remember
     from grader.report import notices
 
     try:
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
-        with Store() as store:
-            now = datetime.now(UTC)
-            store.note(Graded(topic, now, str(file), digest, result.verdict, result.rung_reached))
+        remember(topic, file, file.read_bytes(), result)
     except OSError:  # it is gone by now
         return
     except WarpladderError as error:

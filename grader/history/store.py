@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +21,7 @@ import msgspec
 from grader.errors import WarpladderError
 from grader.history import schema
 from grader.history.outcomes import Graded, Outcome, Sitting
+from grader.results import Grade
 
 FILE = "progress.sqlite"
 PATIENCE_S = 10.0
@@ -188,6 +190,13 @@ _ADD_SITTING = f"""
 _ADD_GRADE = f"INSERT OR IGNORE INTO grade ({_GRADE}) VALUES (?, ?, ?, ?, ?, ?)"
 
 _Row = tuple[object, ...]
+
+
+def remember(topic: str, file: Path, source: bytes, result: Grade) -> None:
+    """Note what a kernel was worth, by its file and what was in it. Raises WarpladderError."""
+    digest, now = sha256(source).hexdigest(), datetime.now(UTC)
+    with Store() as store:
+        store.note(Graded(topic, now, str(file), digest, result.verdict, result.rung_reached))
 
 
 def _count(connection: sqlite3.Connection) -> int:

@@ -13,7 +13,7 @@ from grader.errors import WarpladderError
 from grader.learn import pages
 from grader.learn.desk import Desk
 from grader.learn.way import here
-from grader.web.forms import form
+from grader.web.forms import form, whole
 from grader.web.serving import Site
 
 PATIENCE_S = 20.0
@@ -124,5 +124,4 @@ class Requests:
 
 
 def _section(request: Request) -> int:
-    given = request.query_params.get("section", "")
-    return int(given) if given.isascii() and given.isdecimal() and len(given) < 4 else 0
+    return whole(request.query_params.get("section", ""), 3) or 0

@@ -7,21 +7,18 @@ and what another editor writes shows on the page.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.emulator.cache import write_whole
 from grader.errors import WarpladderError
-from grader.history.outcomes import Graded
-from grader.history.store import Store
+from grader.history.store import Store, remember
 from grader.judge import accesses
 from grader.judge.grade import grade
 from grader.judge.runners.pool import silent
 from grader.learn.way import Stop, stops
 from grader.report.grades.hints import aim
 from grader.results import Accesses, Grade
+from grader.web.files import lines, write
 from grader.web.serving import Aside
 from grader.workbook import exercises, topics
 from grader.workbook.exercises import Exercise
@@ -33,9 +30,7 @@ LONGEST = 1 << 19
 LOOKS_EVERY_S = 0.4
 """So often is a file looked at, where a page waits for others to change it."""
 
-CHANGED = (
-    "The file has been changed elsewhere since. What you typed is kept above; load the file to go on with it."
-)
+CHANGED = "the file has been changed in another editor since: load it, or keep what is typed here"
 
 
 @dataclass(frozen=True)
@@ -58,7 +53,8 @@ class Desk:
         self.exercises = exercises.discover()
         self.verdicts: dict[str, Verdict] = {}
         self.hints_told: dict[str, int] = {}
-        self.complaint: WarpladderError | None = None  # the history cannot be read or written
+        self.unread: WarpladderError | None = None  # why the history could not be read last
+        self.unwritten: WarpladderError | None = None  # why the last grade is not in it
         self.closing = False  # the server is about to end: nothing waits any more
         self._device = device
         self._arch = arch
@@ -108,51 +104,46 @@ class Desk:
 
         Raises WarpladderError where the file has been changed since, or cannot be written.
         """
-        file, text = self.file(name), f"{_lines(typed)}\n"
+        file, text = self.file(name), f"{lines(typed)}\n"
         if text == self.source(name) and (file.is_file() or not anyway):
             return
         if seen != self.stamp(name):
             raise WarpladderError(CHANGED)
-        try:
-            write_whole(file.resolve(), text.encode())
-        except OSError as error:
-            raise WarpladderError(f"it cannot be written: {error.strerror}", file=file) from None
+        write(file, text)
 
     async def grade(self, name: str, typed: str, seen: str) -> None:
         """Have the judge look at what was typed. Raises WarpladderError."""
         self.write(name, typed, seen, anyway=True)
         topic, file = self.topic(name), self.file(name)
 
-        def judged() -> tuple[Verdict, str]:
+        def judged() -> tuple[Verdict, bytes]:
             try:
                 source = file.read_bytes()
             except OSError as error:
                 raise WarpladderError(f"it cannot be read: {error.strerror}", file=file) from None
             result = grade(topic, file, self._device, progress=silent, arch=self._arch)
             drawn = accesses.if_any(topic, file, self._arch) if result.verdict == "pass" else None
-            lines = source.decode("utf-8", errors="replace").splitlines()
-            return Verdict(result, lines, drawn), hashlib.sha256(source).hexdigest()
+            return Verdict(result, source.decode("utf-8", errors="replace").splitlines(), drawn), source
 
-        verdict, digest = await self._aside(judged)
-        self.verdicts[name], result = verdict, verdict.result
-        noted = Graded(name, datetime.now(UTC), str(file), digest, result.verdict, result.rung_reached)
+        verdict, source = await self._aside(judged)
+        self.verdicts[name], self.unwritten = verdict, None
         try:
-            with Store() as store:
-                store.note(noted)
+            remember(name, file, source, verdict.result)
         except WarpladderError as error:  # which costs no verdict
-            self.complaint = error
+            self.unwritten = error
 
     def way(self) -> list[Stop]:
         """How far the learner has come; with nothing reached, where the history cannot be read."""
         try:
             with Store() as store:
-                grades, self.complaint = store.grades(), None
+                grades, self.unread = store.grades(), None
         except WarpladderError as error:
-            grades, self.complaint = [], error
+            grades, self.unread = [], error
         return stops(self.ladders, self.exercises, grades)
 
-    def hints(self, name: str) -> list[str]:
-        """What can be told of a stop, one after the other, in Markdown: from the concept to the lines."""
+    def hints(self, name: str, reached: int) -> list[str]:
+        """What can be told of a stop of which so many rungs are reached, one after the other, in Markdown: from the
+        concept to the lines."""
         topic, verdict = self.topic(name), self.verdicts.get(name)
         if isinstance(topic, Exercise):
             return list(topic.hints)
@@ -160,7 +151,6 @@ class Desk:
             step = topic.first_step
             return [] if step is None else [f"{step.concept} The lesson tells it under “{step.section}”."]
         found = aim(topic, verdict.result)
-        reached = next(stop.reached for stop in self.way() if stop.name == name)
         if found is not None and verdict.result.verdict != "pass" and 0 < reached < len(topic.rungs):
             return [topic.rungs[reached].idea]  # what was mended once is not told again
         if found is None:
@@ -178,8 +168,3 @@ class Desk:
             await asyncio.sleep(LOOKS_EVERY_S)
             left -= LOOKS_EVERY_S
         return self.stamp(name) != seen
-
-
-def _lines(typed: str) -> str:
-    """Text as a browser sends it, with a Unix machine's ends of lines."""
-    return typed.replace("\r\n", "\n").replace("\r", "\n").rstrip()

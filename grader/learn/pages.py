@@ -39,12 +39,28 @@ class Row:
 
 def whole(desk: Desk, name: str, section: int, complaint: str = "") -> str:
     """The page of a stop, as a browser opens it."""
-    return _environment().get_template("learn.html.j2").render(**_values(desk, name, complaint, section))
+    topic = desk.topic(name)
+    lesson = sections(topic)
+    at = min(section, max(0, len(lesson) - 1))
+    return (
+        _environment()
+        .get_template("learn.html.j2")
+        .render(
+            **_parts(desk, name, complaint),
+            topic=topic,
+            example=_example(topic) if isinstance(topic, Exercise) else [],
+            lesson=lesson,
+            at=at,
+            section=lesson[at] if lesson else None,
+            file=desk.file(name),
+            source=desk.source(name),
+        )
+    )
 
 
 def parts(desk: Desk, name: str, complaint: str) -> str:
     """What changes of it with a verdict or a hint."""
-    return _environment().get_template("parts.html.j2").render(**_values(desk, name, complaint, 0))
+    return _environment().get_template("parts.html.j2").render(**_parts(desk, name, complaint))
 
 
 @cache
@@ -61,25 +77,18 @@ def picture(desk: Desk, name: str, narrow: bool) -> str | None:
     return accesses(verdict.accesses, desk.file(name).name, NARROW if narrow else WIDE)
 
 
-def _values(desk: Desk, name: str, complaint: str, section: int) -> dict[str, object]:
+def _parts(desk: Desk, name: str, complaint: str) -> dict[str, object]:
+    """What a verdict or a hint changes."""
     topic, found, verdict = desk.topic(name), desk.way(), desk.verdicts.get(name)
-    lesson = sections(topic)
-    at = min(section, max(0, len(lesson) - 1))
-    hints = desk.hints(name)
+    here = next(stop for stop in found if stop.name == name)
+    hints = desk.hints(name, here.reached)
     told = min(desk.hints_told.get(name, 0), len(hints))
     return {
         "name": name,
-        "topic": topic,
         "exercise": topic if isinstance(topic, Exercise) else None,
-        "example": _example(topic) if isinstance(topic, Exercise) else [],
-        "lesson": lesson,
-        "at": at,
-        "section": lesson[at] if lesson else None,
         "stops": found,
-        "here": next(stop for stop in found if stop.name == name),
+        "here": here,
         "after": after(found, name),
-        "file": desk.file(name),
-        "source": desk.source(name),
         "stamp": desk.stamp(name),
         "verdict": verdict,
         "seen": _seen(verdict) if verdict else "",
@@ -87,7 +96,7 @@ def _values(desk: Desk, name: str, complaint: str, section: int) -> dict[str, ob
         "hints": hints[:told],
         "left": len(hints) - told,
         "complaint": complaint,
-        "unremembered": desk.complaint,
+        "unremembered": desk.unwritten or desk.unread,
     }
 
 

@@ -24,3 +24,8 @@ async def form(request: Request) -> dict[str, str]:
     except ValueError:
         raise HTTPException(400, "This cannot be read.") from None
     return {name: values[-1] for name, values in fields.items()}
+
+
+def whole(text: str, digits: int) -> int | None:
+    """A whole number of so many digits at most; None for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else None

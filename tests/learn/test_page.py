@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from starlette.testclient import TestClient
 
+from grader.errors import WarpladderError
 from grader.history.outcomes import Graded
 from grader.history.store import Store
 from grader.learn import way
@@ -147,6 +148,18 @@ def test_a_history_that_cannot_be_used_costs_no_verdict(
     page = judged(browser, FIRST.name, FIRST.solution_text)
     assert "RIGHT" in page
     assert "Ticks are not kept:" in page
+
+
+def test_a_grade_that_cannot_be_noted_is_told_where_the_history_can_be_read(
+    browser: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*grade: object) -> None:
+        raise WarpladderError("there is no space left")
+
+    monkeypatch.setattr("grader.learn.desk.remember", full)
+    page = judged(browser, FIRST.name, FIRST.solution_text)
+    assert "RIGHT" in page
+    assert "Ticks are not kept: there is no space left" in page
 
 
 @pytest.mark.parametrize(

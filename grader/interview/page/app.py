@@ -11,11 +11,8 @@ from starlette.routing import Route
 from grader.interview.page import pages, sittings
 from grader.interview.page.room import Room
 from grader.interview.page.sittings import Wanted
-from grader.web.forms import form
+from grader.web.forms import form, whole
 from grader.web.serving import Site
-
-LONGEST_NUMBER = 18
-"""Digits of a version."""
 
 PATIENCE_S = 20.0
 """A request for news waits so long."""
@@ -57,25 +54,20 @@ class Requests:
 
     async def news(self, request: Request) -> Response:
         """What changes of the page, once it differs from what the browser has; 204 where it does not."""
-        seen = request.query_params.get("seen", "")
-        if (
-            seen.isdecimal()
-            and len(seen) < LONGEST_NUMBER
-            and not await self.room.changed(int(seen), PATIENCE_S)
-        ):
+        seen = whole(request.query_params.get("seen", ""), 17)
+        if seen is not None and not await self.room.changed(seen, PATIENCE_S):
             return Response(status_code=204)
         return HTMLResponse(pages.stage(self.room))
 
     async def begin(self, request: Request) -> Response:
         """A new sitting."""
         sent = await form(request)
-        count = sent.get("count", "")
         wanted = Wanted(
             what=sent.get("what", ""),
             topic=sent.get("topic", ""),
             level=sent.get("level", ""),
             style=sent.get("style", ""),
-            count=int(count) if count.isascii() and count.isdecimal() and len(count) < 4 else 0,
+            count=whole(sent.get("count", ""), 3) or 0,
         )
         room = self.room
         await room.begin(lambda: sittings.begin(wanted, room.library, room.folder, room.judge))
@@ -117,5 +109,4 @@ class Requests:
 
 
 def _number(sent: dict[str, str]) -> int:
-    number = sent.get("number", "")
-    return int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else 0
+    return whole(sent.get("number", ""), 9) or 0

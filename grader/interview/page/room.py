@@ -21,6 +21,7 @@ from grader.interview.page.sittings import Break, Ended, Sat
 from grader.interview.prompts import FITTING, Prompt, Work
 from grader.interview.session import Do
 from grader.report.progress import STAGES
+from grader.web.files import lines, write
 from grader.web.serving import Aside
 
 EMPTY = "Nothing is typed. Skip goes on without an answer."
@@ -76,7 +77,7 @@ class Room:
         do = next((each for each in get_args(Do) if each == done and each in fitting), None)
         if do is None:
             return
-        typed = _lines(typed)
+        typed = lines(typed)
         if isinstance(now, Prompt):
             empty = do == "send" and not typed and now.form == "line"
             complaint = EMPTY if empty else self._write(now, typed)
@@ -90,7 +91,7 @@ class Room:
 
     async def draft(self, number: int, typed: str) -> bool:
         """What is typed so far: whether it was written, for what is still open."""
-        now, sat, typed = self.open, self.sat, _lines(typed)
+        now, sat, typed = self.open, self.sat, lines(typed)
         if not isinstance(now, Prompt) or sat is None or number != self.number:
             return False
         if now.form == "code":
@@ -207,22 +208,15 @@ class Room:
 
         Not where the text is what the editor was opened with: if the file has changed since, that was another editor.
         """
-        if prompt.form != "code" or not typed or typed == _lines(self.source):
+        if prompt.form != "code" or not typed or typed == lines(self.source):
             return ""
-        beside = prompt.file.with_name(f"{prompt.file.name}.new")
         try:
-            beside.write_text(f"{typed}\n", encoding="utf-8")
-            beside.replace(prompt.file)
-        except OSError as error:
-            return f"{prompt.file} cannot be written: {error.strerror}"
+            write(prompt.file, f"{typed}\n")
+        except WarpladderError as error:
+            return str(error)
         return ""
 
 
 def _source(file: Path) -> str:
     """What is in a file, as far as it is text; "" where there is none."""
     return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-
-
-def _lines(typed: str) -> str:
-    """Text as a browser sends it, with a Unix machine's ends of lines."""
-    return typed.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()

@@ -134,7 +134,8 @@ def test_a_file_that_another_editor_has_written_is_not_written_over(tmp_path: Pa
 
 def test_a_version_that_cannot_be_written_is_not_graded(tmp_path: Path) -> None:
     room, file = entered(version, tmp_path), tmp_path / "copy.cu"
-    file.with_name("copy.cu.new").mkdir()
+    file.unlink()
+    file.mkdir()
     done(room.answer(room.number, "grade", "// whole"))
     assert "cannot be written: Is a directory" in shown(room).complaint
     assert events(room) == []
