@@ -36,7 +36,7 @@ from grader.workbook import compiler, exercises, programs
 from grader.workbook.exercises import Exercise
 from grader.workbook.expressions import Expression, ExpressionError, Number, nearest
 from grader.workbook.kernel_file import KernelFile
-from grader.workbook.ladder import Rung
+from grader.workbook.ladder import Rung, figures
 from grader.workbook.launches.plan import plan
 from grader.workbook.programs import Program
 from grader.workbook.reference import Arrays, Problem
@@ -299,14 +299,19 @@ def _exercise(exercise: Exercise, root: Path) -> Iterator[WarpladderError]:
         yield WarpladderError(
             "the file does not say what it does", file=exercise.solution, line=1, remedy=remedy
         )
+    yield from _named_in_claims(exercise, exercise.file)
     yield from _reference(exercise, exercise.judge_cases)
 
 
 def check_exercise(exercise: Exercise, clean: Clean) -> Iterator[WarpladderError]:
     """Problems that show when an exercise is judged: its solution passes, and its starter compiles and fails."""
-    result = _graded(exercise, exercise.solution, clean, _passes)
+    result = _graded(exercise, exercise.solution, clean, partial(_reaches, exercises.SOLUTION))
     if result.verdict != "pass":
         yield WarpladderError(f"the solution does not pass: {result.reason}", file=exercise.solution)
+    elif result.rung_reached != exercises.SOLUTION:
+        broken = next(claim for claim in result.claims if not claim.held)
+        message = f"the solution breaks the claim: {broken.text} ({broken.expect})"
+        yield WarpladderError(message, file=exercise.file, remedy=figures(broken))
     run = partial(_grade_text, exercise, exercise.starter_text)
     result = clean.grade("starter", JUDGE, exercise.graded_by, run, _fails)
     if result.verdict != "fail":
@@ -412,6 +417,10 @@ def _claims(topic: Topic) -> Iterator[WarpladderError]:
         if not any(claim.rung == rung.id for claim in topic.claims):
             remedy = "add a [[claim]] that it satisfies and the rung before it does not"
             yield WarpladderError(f"rung {rung.id} claims nothing", file=path, remedy=remedy)
+    yield from _named_in_claims(topic, path)
+
+
+def _named_in_claims(topic: Topic, path: Path) -> Iterator[WarpladderError]:
     for claim in topic.claims:
         for expression in (claim.expect, claim.per):
             if expression is not None:

@@ -227,6 +227,8 @@ def test_a_program_has_all_of_its_files_and_no_others(root: Path) -> None:
     ("file", "old", "new", "said"),
     [
         ("exercise.toml", 'before = "copy"', 'before = "cpoy"', "there is no topic `cpoy`, did you mean `copy`?"),
+        ("exercise.toml", "store_requests", "stores", "the claim names `stores`, did you mean"),
+        ("exercise.toml", 'expect = "store_requests <= 1"', "", "the claim compares nothing"),
         ("solution.cu", "// Adds 10.\n//\n", "", "the file does not say what it does"),
         ("reference.py", '"y": inputs', '"other": inputs', "reference() gives ['other']"),
         ("reference.py", "inputs[", "input[", "it fails with TypeError"),
@@ -259,6 +261,11 @@ def test_an_exercise_has_a_name_an_order_and_files_of_its_own(root: Path) -> Non
         ("    int i = threadIdx.x", "    int i = N - 1", "the solution does not pass"),
         ("STARTER: int i = 0;", "STARTER: int i = threadIdx.x;", "its verdict is pass"),
         ("STARTER: int i = 0;", "STARTER: int i = nothing;", "its verdict is error"),
+        (
+            "y[i] = x[i] + 10;",
+            "atomicExch(&y[i], 0), y[i] = x[i] + 10;",
+            "the solution breaks the claim: one store",
+        ),
     ],
 )
 def test_solution_and_starter_of_an_exercise_are_judged(

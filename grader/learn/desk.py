@@ -35,7 +35,7 @@ CHANGED = "the file has been changed in another editor since: load it, or keep w
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judge said of a file, and what the kernel accesses where it is right."""
+    """What the judge said of a file, and what the kernel accesses, where it runs to its end."""
 
     result: Grade
     source: list[str]
@@ -122,7 +122,8 @@ class Desk:
             except OSError as error:
                 raise WarpladderError(f"it cannot be read: {error.strerror}", file=file) from None
             result = grade(topic, file, self._device, progress=silent, arch=self._arch)
-            drawn = accesses.if_any(topic, file, self._arch) if result.verdict == "pass" else None
+            ran = result.verdict in ("pass", "fail")
+            drawn = accesses.if_any(topic, file, self._arch) if ran else None
             return Verdict(result, source.decode("utf-8", errors="replace").splitlines(), drawn), source
 
         verdict, source = await self._aside(judged)

@@ -16,9 +16,10 @@ from grader.report import console, pages
 from grader.report.pictures import accesses
 from grader.report.pictures.arrays import NARROW, WIDE
 from grader.report.rendering import environment
-from grader.results import Number, SmallCase
+from grader.results import ClaimResult, Grade, Number, SmallCase
 from grader.workbook import units
 from grader.workbook.exercises import Exercise
+from grader.workbook.ladder import figures
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def style() -> str:
 
 
 def picture(desk: Desk, name: str, narrow: bool) -> str | None:
-    """What one block of the kernel accesses that was judged last, as SVG; None where there is none that is right."""
+    """What one block of the kernel accesses that was judged last, as SVG; None where there is none to draw."""
     verdict = desk.verdicts.get(name)
     if verdict is None or verdict.accesses is None:
         return None
@@ -92,6 +93,7 @@ def _parts(desk: Desk, name: str, complaint: str) -> dict[str, object]:
         "stamp": desk.stamp(name),
         "verdict": verdict,
         "seen": _seen(verdict) if verdict else "",
+        "asked": _asked(verdict.result) if verdict else [],
         "small": _small(verdict.result.small) if verdict and verdict.result.small else [],
         "hints": hints[:told],
         "left": len(hints) - told,
@@ -103,6 +105,11 @@ def _parts(desk: Desk, name: str, complaint: str) -> dict[str, object]:
 def _seen(verdict: Verdict) -> Markup:
     """Why it does not pass; a case that failed is shown in boxes, and not named."""
     return pages.what_was_seen(replace(verdict.result, cases=[]), verdict.source)
+
+
+def _asked(result: Grade) -> list[ClaimResult]:
+    """What the task asks for besides, and a kernel does not do that is right."""
+    return [claim for claim in result.claims if claim.held is False]
 
 
 def _small(case: SmallCase) -> list[Row]:
@@ -145,7 +152,7 @@ def _written(value: Number) -> str:
 @cache
 def _environment() -> jinja2.Environment:
     return environment(
-        {"prose": prose, "problem": units.problem},
+        {"prose": prose, "problem": units.problem, "figures": figures},
         {"VERDICTS": console.VERDICTS},
         ("grader.learn", "grader.web"),
     )

@@ -1,7 +1,8 @@
 """The small exercises: one idea each, found by folder name, declared once in `lessons/exercises/<name>/exercise.toml`.
 
-An exercise is a topic whose ladder has one rung, the solution, and one claim, that it is right. What a topic has
-besides, such as main sizes or a tolerance, has its usual values here.
+An exercise is a topic whose ladder has one rung, the solution. What its task asks for beside right numbers, such as a
+single load, are claims, as of topics: then whatever is right is a rung below. What a topic has besides, such as main
+sizes or a tolerance, has its usual values here.
 
 `solution.cu` is a kernel file in which marks, as nbgrader has them, enclose the lines that a learner writes:
 
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +31,7 @@ from grader.errors import WarpladderError
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Number, parse
 from grader.workbook.kernel_file import KernelFile, parse_kernel_file, parse_source
-from grader.workbook.ladder import ClaimSpec, Ladder, Rung
+from grader.workbook.ladder import ClaimSpec, Ladder, Rung, read_claim
 from grader.workbook.reference import Arrays, Problem, Reference, Tolerance, load_module
 from grader.workbook.signature import Signature, read_problem, read_signature
 from grader.workbook.source_file import read_source
@@ -40,8 +41,8 @@ from grader.workbook.topic import KernelTopic
 FOLDER, DECLARED = "exercises", "exercise.toml"
 FILES = (DECLARED, "reference.py", "solution.cu")
 
-SOLUTION = "solution"
-"""The one rung."""
+RIGHT, SOLUTION = "right", "solution"
+"""The rungs. What is right is the solution, unless the task asks for more."""
 
 HINTS = 3
 """From the concept to the line."""
@@ -49,7 +50,7 @@ HINTS = 3
 DRAWN = 2
 """Cases of sizes that each grade draws, between the smallest and the largest that the exercise lists."""
 
-_KEYS = ("title", "order", "before", "idea", "task", "hints", "signature", "sizes")
+_KEYS = ("title", "order", "before", "idea", "task", "hints", "signature", "sizes", "claim")
 _POINTS = 1
 _SMALLEST_ARCH = "sm_75"
 _BEGIN, _END = "// BEGIN SOLUTION", "// END SOLUTION"
@@ -76,7 +77,7 @@ class Exercise(KernelTopic):
     @property
     def solution_text(self) -> str:
         """The right kernel, as a learner reads it."""
-        return self.rungs[0].source
+        return self.ladder[SOLUTION].source
 
     @cached_property
     def starter_text(self) -> str:
@@ -194,7 +195,7 @@ def load(name: str, root: Path | None = None) -> Exercise:
             exact=dict.fromkeys(outputs, 0.0),
             yardstick=None,
         ),
-        ladder=_ladder(name, solution, signature),
+        ladder=_ladder(name, solution, signature, table.tables("claim")),
         folder=folder,
     )
 
@@ -223,11 +224,22 @@ def _hints(table: Table) -> tuple[str, ...]:
     return tuple(map(str.strip, found))
 
 
-def _ladder(name: str, solution: Path, signature: Signature) -> Ladder[KernelFile]:
-    """One rung, the solution without its marks, and one claim."""
+def _ladder(name: str, solution: Path, signature: Signature, asked: Sequence[Table]) -> Ladder[KernelFile]:
+    """The solution without its marks, which is right, and does what the task asks for besides."""
     text = parted(read_source(solution, "a .cu source file"), solution)[1]
-    rung = Rung(SOLUTION, parse_source(text, signature, solution))
-    return Ladder(name, (rung,), (ClaimSpec(SOLUTION, "right at every size", None, _POINTS, 1),))
+    file = parse_source(text, signature, solution)
+    claims = tuple(map(_claim, asked))
+    ids = (RIGHT, SOLUTION) if claims else (SOLUTION,)
+    right = ClaimSpec(ids[0], "right at every size", None, _POINTS, 1)
+    return Ladder(name, tuple(Rung(rung, file) for rung in ids), (right, *claims))
+
+
+def _claim(table: Table) -> ClaimSpec:
+    table.allow("text", "expect", "per", "unit")
+    claim = read_claim(table, SOLUTION, _POINTS)
+    if claim.expect is None:
+        raise table.error("the claim compares nothing", remedy='say what is counted: expect = "… <= …"')
+    return claim
 
 
 def parted(text: str, path: Path) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from grader.results import ClaimResult
 from grader.workbook import units
 from grader.workbook.expressions import Expression, nearest
 from grader.workbook.source_file import SourceFile
+from grader.workbook.strict_toml import Table
 
 File = TypeVar("File", bound=SourceFile, covariant=True)
 
@@ -52,6 +53,18 @@ class ClaimSpec:
     line: int  # of topic.toml
     per: Expression | None = None  # what both sides are divided by where they are shown
     unit: str = ""  # what they are then, in words
+
+
+def read_claim(table: Table, rung: str, points: int) -> ClaimSpec:
+    """What a rung has to show, as a table declares it; raises WarpladderError."""
+    expect = table.expression("expect") if "expect" in table.values else None
+    if expect is not None and not expect.is_condition:
+        raise table.error(f"`expect`: `{expect.text}` is a number", "expect", "compare it: … <= …")
+    per = table.expression("per") if "per" in table.values else None
+    unit = table.get("unit", str, "")
+    if per is not None and not unit:
+        raise table.error("`per` without `unit`", "per", "say in words what both sides are, divided by it")
+    return ClaimSpec(rung, table.get("text", str), expect, points, table.line(), per, unit)
 
 
 def figures(claim: ClaimResult) -> str:

@@ -13,7 +13,7 @@ from grader.workbook import exercises, programs
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, Number, nearest
 from grader.workbook.kernel_file import parse_kernel_file
-from grader.workbook.ladder import ClaimSpec, File, Ladder, Rung
+from grader.workbook.ladder import ClaimSpec, File, Ladder, Rung, read_claim
 from grader.workbook.reference import Tolerance
 from grader.workbook.schedule_file import parse_schedule
 from grader.workbook.signature import Signature, read_problem, read_signature
@@ -283,14 +283,8 @@ def _claim(table: Table, rungs: list[str]) -> ClaimSpec:
     if rung not in rungs:
         message = f"there is no rung `{rung}`{nearest(rung, rungs)}"
         raise table.error(message, "rung", f"the rungs are {', '.join(rungs)}")
-    expect = table.expression("expect") if "expect" in table.values else None
-    if expect is None and rung != rungs[0]:
+    claim = read_claim(table, rung, table.get("points", int))
+    if claim.expect is None and rung != rungs[0]:
         message = "a claim without `expect` is that the kernel is right, which every rung is"
         raise table.error(message, "rung", f'give it to {rungs[0]}, or compare something: expect = "… <= …"')
-    if expect is not None and not expect.is_condition:
-        raise table.error(f"`expect`: `{expect.text}` is a number", "expect", "compare it: … <= …")
-    per = table.expression("per") if "per" in table.values else None
-    unit = table.get("unit", str, "")
-    if per is not None and not unit:
-        raise table.error("`per` without `unit`", "per", "say in words what both sides are, divided by it")
-    return ClaimSpec(rung, table.get("text", str), expect, table.get("points", int), table.line(), per, unit)
+    return claim

@@ -15,6 +15,10 @@ task = """
 Add 10 to each element.
 """
 hints = ["Who am I?", "I am threadIdx.x.", "`int i = threadIdx.x;`"]
+
+[[claim]]
+text = "one store"
+expect = "store_requests <= 1"
 '''
 
 REFERENCE = """\

@@ -45,8 +45,40 @@ def test_a_beginners_mistake_is_refused(
     assert said in (result.reason or "")
 
 
+# What is right, and is not what the task asks for: what is replaced, and by what.
+UNASKED = [
+    ("thread_index", "    const int i = threadIdx.x;\n", "    for (int i = 0; i < N; ++i)\n"),
+    ("block_index", "const int i = blockIdx.x * blockDim.x + threadIdx.x;", "for (int i = 0; i < 4 * blocks; ++i)"),
+    ("barrier", "tile[N - 1 - i];", "x[N - 1 - i];"),
+    ("tree", "if (t < half) {", "for (int t = 0; t < half && threadIdx.x == 0; ++t) {"),
+    ("tree", "part[t] += part[t + half];", "for (int k = 1; k < 8 && half == 4 && t == 0; ++k) part[0] += part[k];"),
+    ("shared_halo", "s[1 + threadIdx.x] - s[threadIdx.x]", "x[i] - (i > 0 ? x[i - 1] : 0)"),
+    ("tile", "tile[threadIdx.x][threadIdx.y]", "x[column * N + row]"),
+    ("tile_product", "a[threadIdx.y][k]", "A[row * N + first + k]"),
+    ("shuffle", "sum += __shfl_down_sync(0xffffffff, sum, distance);",
+     "for (int k = distance; k < 2 * distance; ++k) sum += threadIdx.x == 0 ? x[blockIdx.x * 32 + k] : 0;"),
+    ("wide_loads", "four.x + four.y + four.z + four.w", "x[4 * i] + x[4 * i + 1] + x[4 * i + 2] + x[4 * i + 3]"),
+    ("butterfly", "largest = max(largest, __shfl_xor_sync(0xffffffff, largest, distance));",
+     "for (int k = 0; k < 2 * distance; ++k) largest = max(largest, x[blockIdx.x * 32 + k]);"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "old", "new"), UNASKED, ids=lambda value: str(value)[:30])
+def test_what_is_right_and_not_what_the_task_asks_for_is_told(
+    name: str, old: str, new: str, tmp_path: Path, marked: Marking
+) -> None:
+    exercise = EXERCISES[name]
+    assert exercise.solution_text.count(old) == 1
+    file = tmp_path / "mine.cu"
+    file.write_text(exercise.solution_text.replace(old, new))
+    result = marked(exercise, file)
+    assert (result.verdict, result.rung_reached, result.points) == ("pass", "right", 1)
+    assert "Yours: " in result.hints[0].text
+    assert result.costliest is None  # blocks of a few threads have idle lanes
+
+
 def test_what_is_right_is_neither_counted_nor_timed(tmp_path: Path, marked: Marking) -> None:
-    exercise = EXERCISES["thread_index"]
+    exercise = EXERCISES["guard"]
     file = tmp_path / "mine.cu"
     file.write_text(exercise.solution_text)
     result = marked(exercise, file)

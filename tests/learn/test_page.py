@@ -49,10 +49,10 @@ def test_it_begins_with_the_first_exercise_and_shows_a_case(browser: TestClient)
 
 
 def test_a_wrong_kernel_is_told_in_boxes_and_a_right_one_leads_on(browser: TestClient, desk: Desk) -> None:
+    assert browser.get(f"/picture/{FIRST.name}.svg").status_code == 404
     page = judged(browser, FIRST.name, FIRST.starter_text)
     assert '<span class="bad">WRONG</span>' in page
     assert '<td class="wrong">unwritten<span class="unseen"> (wrong)</span></td>' in page
-    assert browser.get(f"/picture/{FIRST.name}.svg").status_code == 404
     page = judged(browser, FIRST.name, FIRST.solution_text, desk.stamp(FIRST.name))
     assert '<span class="good">RIGHT</span>' in page
     assert f'href="/at/{SECOND.name}">Next: {SECOND.title}</a>' in page
@@ -65,6 +65,24 @@ def test_a_wrong_kernel_is_told_in_boxes_and_a_right_one_leads_on(browser: TestC
             (FIRST.name, "pass"),
         ]
     assert f"<h1>{SECOND.title}</h1>" in browser.get("/").text
+
+
+def test_a_right_kernel_is_compared_and_one_that_is_not_as_asked_leads_nowhere(
+    browser: TestClient, desk: Desk
+) -> None:
+    alone = FIRST.solution_text.replace("const int i = threadIdx.x;", "for (int i = 0; i < N; ++i)")
+    page = judged(browser, FIRST.name, alone)
+    assert "RIGHT" in page
+    assert "yours: 40 elements written by a thread; at most 1 required (N = 40)." in page
+    assert "Next:" not in page
+    assert "The solution of the workbook" not in page
+    page = judged(browser, FIRST.name, FIRST.solution_text, desk.stamp(FIRST.name))
+    assert "The solution of the workbook" in page
+
+
+def test_what_a_wrong_kernel_accesses_is_drawn(browser: TestClient) -> None:
+    judged(browser, FIRST.name, FIRST.solution_text.replace("+ 10", "+ 11"))
+    assert browser.get(f"/picture/{FIRST.name}.svg").status_code == 200
 
 
 def test_a_ladder_is_judged_beside_its_lesson(browser: TestClient) -> None:

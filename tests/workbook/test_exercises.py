@@ -23,7 +23,7 @@ def test_an_exercise_is_read_whole(folder: Path, tmp_path: Path) -> None:
     assert found.hints == ("Who am I?", "I am threadIdx.x.", "`int i = threadIdx.x;`")
     assert found.judge_cases == ({"N": 5}, {"N": 8})
     assert found.drawn_cases[0] == {"N": (5, 8)}
-    assert found.ladder.ids == ("solution",)
+    assert found.ladder.ids == ("right", "solution")
 
 
 def test_starter_and_solution_are_parted(folder: Path, tmp_path: Path) -> None:

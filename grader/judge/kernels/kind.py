@@ -199,9 +199,17 @@ class Kernels(Kind[KernelFile]):
         return model
 
 
+class _Untimed(KernelSubmission):
+    """Of blocks of a few threads, in which lanes are idle that nothing is to be done about."""
+
+    def costliest(self) -> None:
+        return None
+
+
 @dataclass(frozen=True)
 class Exercises(Kernels):
-    """Kernels that are right or not: neither counted nor timed, and tried at no sizes but the exercise's own."""
+    """Kernels that are not timed, counted only where the task asks for more than right numbers, and tried at no sizes
+    but the exercise's own."""
 
     topic: Exercise
 
@@ -215,7 +223,7 @@ class Exercises(Kernels):
         progress: Progress,
         store: CaseStore,
     ) -> KernelSubmission:
-        current = KernelSubmission(name=name, file=file)
+        current = _Untimed(name=name, file=file)
         with current.stages():
             progress(file.path.stem, "compile")
             submission.compile_it(current, pool.arch)
@@ -226,5 +234,17 @@ class Exercises(Kernels):
                 with pool.emulator() as runner:
                     submission.look_for_faults(current, CaseRunner(self.topic, store, runner), tried)
             current.facts = {} if whole else None
+            if whole and len(self.topic.rungs) > 1:
+                progress(file.path.stem, "count")
+                with pool.emulator() as runner:
+                    counting = CaseRunner(self.topic, store, runner)
+                    unknown = at_count_sizes(self.topic, tried[-1].seed)
+                    submission.count(current, counting, unknown, pool.gpu is not None)
+                    submission.claim(current, counting, self.topic.claims, self.topic.claim_sizes)
         self._explain(pool, current, store)
         return current
+
+    def times(
+        self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[KernelFile]], progress: Progress
+    ) -> Times:
+        return Times(own_s=None)

@@ -1,4 +1,4 @@
-// sums[b] = x[8 * b] + ... + x[8 * b + 7]: each block adds 8 elements, by a tree in shared memory.
+// sums[b] is the sum of x[8 * b] to x[8 * b + 7]: each block adds 8 elements, by a tree in shared memory.
 //
 // /// launch
 // [[launch]]
