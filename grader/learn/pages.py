@@ -14,12 +14,15 @@ from grader.learn.lesson import prose, sections
 from grader.learn.way import after
 from grader.report import console, pages
 from grader.report.pictures import accesses
-from grader.report.pictures.arrays import NARROW, WIDE
+from grader.report.pictures.arrays import NARROW
 from grader.report.rendering import environment
 from grader.results import ClaimResult, Grade, Number, SmallCase
 from grader.workbook import units
 from grader.workbook.exercises import Exercise
 from grader.workbook.ladder import figures
+
+COLUMN = 520.0
+"""Pixels, which the editor's column is wide at least where it stands beside the text: a picture is not shrunk there."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def picture(desk: Desk, name: str, narrow: bool) -> str | None:
     verdict = desk.verdicts.get(name)
     if verdict is None or verdict.accesses is None:
         return None
-    return accesses(verdict.accesses, desk.file(name).name, NARROW if narrow else WIDE)
+    return accesses(verdict.accesses, desk.file(name).name, NARROW if narrow else COLUMN)
 
 
 def _parts(desk: Desk, name: str, complaint: str) -> dict[str, object]:
