@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import select
 import sys
@@ -24,6 +23,11 @@ from grader.judge.runners.pool import Progress
 from grader.report import progress
 from grader.results import Grade
 from grader.workbook.topic import Topic
+
+try:
+    import readline  # arrow keys and corrections while typing
+except ImportError:
+    readline = None  # type: ignore[assignment]
 
 _SKIP = WORDS["skip"]
 ACTIONS: dict[str, Do] = {
@@ -52,8 +56,6 @@ class Terminal:
         self.topics = topics
         self._shown = ""  # the step of the last question
         self._lines: list[str] = []  # of the answer that is being typed
-        with contextlib.suppress(ImportError):
-            importlib.import_module("readline")  # arrow keys and corrections while typing
 
     def welcome(self, kept: Session, path: Path) -> None:
         """What is about to happen, and where it is kept."""
@@ -61,7 +63,8 @@ class Terminal:
 
     def left(self, command: str) -> None:
         """The candidate broke off; `command` goes on."""
-        self.console.print(interviews.left(command), crop=False)
+        with contextlib.suppress(OSError):  # a window that was closed
+            self.console.print(interviews.left(command), crop=False)
 
     def say(self, text: str, title: str = "") -> None:
         """See Frontend. What is higher than the screen is paged first, so that its top does not scroll away."""
@@ -79,11 +82,17 @@ class Terminal:
         for line in lines:
             self._print(f"> {line}")
         before = len(lines)
-        while (line := (self.input() if lines else self._answer()).strip()) or (lines and _more_is_typed()):
-            if len(lines) == before and line.lower() in ALONE:
-                self._lines = []
-                return line
-            lines.append(line)
+        try:
+            while (line := (self.input() if lines else self._answer()).strip()) or (
+                lines and _more_is_typed()
+            ):
+                if len(lines) == before and line.lower() in ALONE:
+                    self._lines = []
+                    return line
+                lines.append(line)
+        except KeyboardInterrupt:
+            lines += filter(None, [_half_a_line()])
+            raise
         self._lines = []
         return "\n".join(lines)
 
@@ -183,3 +192,8 @@ def _words(asked: Prompt) -> str:
 def _more_is_typed() -> bool:
     """Whether the terminal has more to read at once: then an answer was pasted, and an empty line does not end it."""
     return sys.stdin.isatty() and bool(select.select([sys.stdin], [], [], PASTED_S)[0])
+
+
+def _half_a_line() -> str:
+    """What was typed of a line that was broken off."""
+    return readline.get_line_buffer().strip() if readline is not None else ""
