@@ -15,6 +15,7 @@ from rich.text import Text
 
 from grader.cli.options import lines_of
 from grader.interview import credit
+from grader.interview.commands.paging import Pages
 from grader.interview.interviewer import WORDS
 from grader.interview.prompts import Prompt
 from grader.interview.reports import interviews
@@ -70,7 +71,7 @@ class Terminal:
         """See Frontend. What is higher than the screen is paged first, so that its top does not scroll away."""
         shown = interviews.said(text, title)
         if self._interactive() and len(self.console.render_lines(shown)) >= self.console.height:
-            with self.console.pager():
+            with self.console.pager(Pages()):
                 self.console.print(shown, "\n", LEAVE_PAGE)
         self.console.print(shown)
 
@@ -159,7 +160,12 @@ class Terminal:
 
     def _interactive(self) -> bool:
         """Whether there is a person who can turn pages: what is shown and what is typed are one terminal's."""
-        return self.console.is_terminal and self._on_stdout() and sys.stdin.isatty()
+        return (
+            self.console.is_terminal
+            and not self.console.is_dumb_terminal
+            and self._on_stdout()
+            and sys.stdin.isatty()
+        )
 
     def _on_stdout(self) -> bool:
         """Whether questions are on standard output, which JSON may have for itself."""
