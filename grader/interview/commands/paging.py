@@ -42,5 +42,8 @@ class Pages(Pager):
                 pager.wait(ENDS_WITHIN_S)
             pager.kill()
             pager.wait()
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, modes)  # a pager that is killed leaves its own
+            with contextlib.suppress(termios.error):  # a window that was closed
+                termios.tcsetattr(
+                    sys.stdin, termios.TCSADRAIN, modes
+                )  # a pager that is killed leaves its own
             raise

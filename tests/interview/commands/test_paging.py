@@ -6,6 +6,7 @@ import functools
 import io
 import os
 import pty
+import select
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from grader.interview.commands.frontend import Terminal
 from grader.interview.commands.paging import Pages
 from grader.report.terminal import terminal
 
+BROKEN_OFF = 3
 LONG, SHORT = "\n\n".join(f"Line {number}." for number in range(40)), "A line."
 
 
@@ -57,38 +59,48 @@ def test_a_page_that_is_higher_than_the_screen(
     assert "q goes on" not in shown
 
 
-READS = """
-import signal
+READS = f"""
+import signal, sys
 from grader.interview.commands.paging import Pages
-signal.signal(signal.SIGTERM, signal.default_int_handler)
+for each in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(each, signal.default_int_handler)
 try:
     Pages().show("Line.\\n" * 100)
 except KeyboardInterrupt:
-    print("broken off")
+    sys.exit({BROKEN_OFF})
 """
 
 
 @pytest.mark.skipif(shutil.which("less") is None, reason="less is not installed")
 @pytest.mark.parametrize(
-    ("pager", "key"),
-    [("less", True), ("less -+K", True), ("less", False)],  # the second keeps Ctrl-C for itself
+    ("pager", "by"),
+    [
+        ("less", "Ctrl-C"),
+        ("less -+K", "Ctrl-C"),  # this one keeps it for itself
+        ("less", "kill"),
+        ("less", "a closed window"),
+    ],
 )
-def test_a_page_is_broken_off_as_anything_else(pager: str, key: bool) -> None:
+def test_a_page_is_broken_off_as_anything_else(pager: str, by: str) -> None:
     master, terminal = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", READS], preexec_fn=functools.partial(os.login_tty, terminal),
         env={**os.environ, "PAGER": pager, "MANPAGER": "", "TERM": "xterm", "LINES": "24", "COLUMNS": "80"},
     )  # fmt: skip
+    os.set_blocking(master, False)
     with os.fdopen(master, "r+b", buffering=0) as keyboard:
         shown = b""
         while b"\x1b[K" not in shown[-20:]:  # less waits at its prompt
+            select.select([master], [], [])
             shown += keyboard.read(1 << 16)
-        if key:
+        if by == "Ctrl-C":
             keyboard.write(b"\x03")
-        else:
+        elif by == "kill":
             process.terminate()
-        while b"broken off" not in shown:
-            shown += keyboard.read(1 << 16)
-        assert process.wait(60) == 0
-        assert termios.tcgetattr(terminal)[3] & termios.ECHO  # what is typed next is seen
+        if by != "a closed window":
+            while process.poll() is None:
+                if select.select([master], [], [], 0.05)[0]:
+                    keyboard.read(1 << 16)
+            assert termios.tcgetattr(terminal)[3] & termios.ECHO  # what is typed next is seen
     os.close(terminal)
+    assert process.wait(60) == BROKEN_OFF
