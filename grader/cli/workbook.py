@@ -50,23 +50,24 @@ if TYPE_CHECKING:
 
 @app.command()
 def topics(json: JsonOption = None) -> None:
-    """List the topics and their ladders.
+    """List the topics and their ladders, and the small exercises.
 
-    Rungs that your kernels have reached are ticked.
+    Rungs that your kernels have reached are ticked, and exercises that are done.
 
     Example: ladder topics
     """
     from grader.history.way import way
     from grader.report import notices
-    from grader.workbook import programs
+    from grader.workbook import exercises, programs
     from grader.workbook.topics import discover
 
-    found = discover()
-    climbed = way(_grades(), {name: topic.ladder.ids for name, topic in found.items()})
+    found, small = discover(), exercises.discover()
+    climbed = way(_grades(), {name: topic.ladder.ids for name, topic in {**small, **found}.items()})
     reached = {each.topic: each.reached for each in climbed}
-    console_for(json == "-").print(notices.topics(list(found.values()), programs.discover(), reached))
+    shown = notices.topics(list(found.values()), list(small.values()), programs.discover(), reached)
+    console_for(json == "-").print(shown)
     if json is not None:
-        write_json(json, notices.topics_json(list(found.values())))
+        write_json(json, notices.topics_json(list(found.values()), list(small.values())))
 
 
 def _grades() -> Sequence[Graded]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -55,9 +55,23 @@ class Store:
             self.close()
             raise
 
-    def record(self, sitting: Sitting, outcomes: Iterable[Outcome]) -> None:
-        """Write a session, all or nothing. What was written of the same session before is replaced."""
-        self.merge([sitting], outcomes)
+    def record(
+        self,
+        sitting: Sitting,
+        outcomes: Sequence[Outcome],
+        grades: Sequence[Graded] = (),
+        gone: Collection[str] = (),
+    ) -> None:
+        """Write a session, all or nothing. What was written of the same session before is replaced: an answer that was
+        taken back since is none. `gone` are items that were answered and are no longer known: theirs stays.
+        """
+        with self._told(), self._transaction() as connection:
+            before = connection.execute("SELECT item FROM outcome WHERE session = ?", [sitting.id]).fetchall()
+            replaced = [(sitting.id, item) for (item,) in before if item not in gone]
+            connection.executemany("DELETE FROM outcome WHERE session = ? AND item = ?", replaced)
+            connection.execute("DELETE FROM sitting WHERE id = ?", [sitting.id])
+            if outcomes or grades:
+                _add(connection, [sitting], outcomes, grades)
 
     def note(self, grade: Graded) -> None:
         """Write a grade."""
@@ -73,9 +87,7 @@ class Store:
         """
         with self._told(), self._transaction() as connection:
             before = _count(connection)
-            connection.executemany(_ADD_OUTCOME, map(_row_of_outcome, outcomes))
-            connection.executemany(_ADD_SITTING, map(_row_of_sitting, sittings))
-            connection.executemany(_ADD_GRADE, map(_row_of_grade, grades))
+            _add(connection, sittings, outcomes, grades)
             return _count(connection) - before
 
     def outcomes(self) -> list[Outcome]:
@@ -197,6 +209,17 @@ def remember(topic: str, file: Path, source: bytes, result: Grade) -> None:
     digest, now = sha256(source).hexdigest(), datetime.now(UTC)
     with Store() as store:
         store.note(Graded(topic, now, str(file), digest, result.verdict, result.rung_reached))
+
+
+def _add(
+    connection: sqlite3.Connection,
+    sittings: Iterable[Sitting],
+    outcomes: Iterable[Outcome],
+    grades: Iterable[Graded],
+) -> None:
+    connection.executemany(_ADD_OUTCOME, map(_row_of_outcome, outcomes))
+    connection.executemany(_ADD_SITTING, map(_row_of_sitting, sittings))
+    connection.executemany(_ADD_GRADE, map(_row_of_grade, grades))
 
 
 def _count(connection: sqlite3.Connection) -> int:

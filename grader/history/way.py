@@ -60,21 +60,31 @@ def latest(grades: Sequence[Graded], sittings: Sequence[Sitting], topics: Collec
     return max(found)[1] if found else None
 
 
-def following(grades: Sequence[Graded], climbed: Sequence[Climbed], last: str | None = None) -> Next:
+def following(
+    grades: Sequence[Graded],
+    climbed: Sequence[Climbed],
+    last: str | None = None,
+    exercises: Collection[str] = (),
+) -> Next:
     """What to do now: on the ladder `last` that was climbed or talked about last, then on those behind it, and on those
     that were passed by. `grades` in the order of time, `climbed` in the order of study; grades of other ladders count
-    for nothing."""
+    for nothing, and those of `exercises` only where no ladder was begun."""
+    if last is not None or not any(grade.topic in exercises for grade in grades):
+        climbed = [each for each in climbed if each.topic not in exercises]
     topics = {each.topic for each in climbed}
     known = [grade for grade in grades if grade.topic in topics]
     if known and (wrong := known[-1]).verdict != "pass":
         why = "It was not right when it was graded last. The judge says where, and what to look at."
         command = f"ladder grade {wrong.topic} {_typed(wrong.file)}"
-        return Next(f"{wrong.topic}: mend {Path(wrong.file).name}", why, command, wrong.topic)
+        lesson = None if wrong.topic in exercises else wrong.topic
+        return Next(f"{wrong.topic}: mend {Path(wrong.file).name}", why, command, lesson)
     right = {grade.topic: grade.file for grade in known if grade.verdict == "pass"}
     here = next((i for i, each in enumerate(climbed) if each.topic == last), 0)
     for most in (FIRST_TIME, None):
         for each in (*climbed[here:], *climbed[:here]):
             if each.reached < len(each.rungs[:most]):
+                if each.topic in exercises:
+                    return _exercise(each, right)
                 return _rung(each, right, new=not known)
     return Next("An interview", "You have reached the top of every ladder.", "ladder loop")
 
@@ -89,6 +99,16 @@ def _rung(climbed: Climbed, right: Mapping[str, str], new: bool) -> Next:
         return Next(f"{topic}: your first kernel", why, f"ladder new {topic}", topic)
     why = f"You have reached {climbed.rung}, {climbed.reached} of {len(climbed.rungs)} rungs."
     return Next(f"{topic}: rung {rung}", why, f"ladder hint {topic} {_typed(right[topic])}", topic)
+
+
+def _exercise(climbed: Climbed, right: Mapping[str, str]) -> Next:
+    """A small exercise, of whose kernel the task may ask for more than right numbers."""
+    name = climbed.topic
+    if climbed.rung is None:
+        why = "You have begun with the small exercises. `ladder learn` has this one beside an editor."
+        return Next(f"{name}: a small exercise", why, f"ladder new {name}")
+    why = "Your kernel is right, and does not yet do all that the task asks for."
+    return Next(f"{name}: what its task asks for", why, f"ladder hint {name} {_typed(right[name])}")
 
 
 def _typed(file: str) -> str:

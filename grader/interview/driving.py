@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from types import FrameType
+from typing import Protocol, Self
 
 from grader.interview import credit
 from grader.interview.prompts import (
@@ -73,21 +75,49 @@ class Frontend(Protocol):
 
 def drive(sitting: Sitting, frontend: Frontend) -> Session:
     """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
-    try:
-        shown = _read_before(sitting, frontend)
-        while sitting.prompt is not None:
+    with _Ends() as ends:
+        try:
+            shown = _read_before(sitting, frontend)
+            while sitting.prompt is not None:
+                _show(sitting.entries[shown:], frontend)
+                shown, before = len(sitting.entries), sitting.entries
+                _answer(sitting, sitting.prompt, frontend)
+                if sitting.entries is not before:  # gone back
+                    shown = len(sitting.entries)
             _show(sitting.entries[shown:], frontend)
-            shown, before = len(sitting.entries), sitting.entries
-            _answer(sitting, sitting.prompt, frontend)
-            if sitting.entries is not before:  # gone back
-                shown = len(sitting.entries)
-        _show(sitting.entries[shown:], frontend)
-    except (KeyboardInterrupt, EOFError):
-        if isinstance(sitting.prompt, Prompt) and (typed := frontend.begun()):
-            sitting.draft(typed)
-        sitting.leave()
-        raise BrokenOff(sitting.path) from None
+        except (KeyboardInterrupt, EOFError):
+            ends.interrupt = False
+            if isinstance(sitting.prompt, Prompt) and (typed := frontend.begun()):
+                sitting.draft(typed)
+            sitting.leave()
+            raise BrokenOff(sitting.path) from None
     return sitting.kept
+
+
+class _Ends:
+    """A program that is told to end, or whose window is closed, is interrupted as by Ctrl-C. Once: a closed window is
+    an end of what is typed and one signal or two, and the last of them must not stop what is being kept.
+    """
+
+    def __init__(self) -> None:
+        self.interrupt = True
+        self._taken: list[signal.Signals] = []
+
+    def __enter__(self) -> Self:
+        for each in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(each) is signal.SIG_DFL:  # nohup has one ignored
+                signal.signal(each, self._end)
+                self._taken.append(each)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._taken:
+            signal.signal(each, signal.SIG_DFL)
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if self.interrupt:
+            self.interrupt = False
+            raise KeyboardInterrupt
 
 
 def _read_before(sitting: Sitting, frontend: Frontend) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.history.outcomes import Graded
 from grader.history.way import FIRST_TIME, way
-from grader.workbook.exercises import Exercise
+from grader.workbook.exercises import Exercise, with_ladders
 from grader.workbook.topic import Topic
 
 
@@ -31,10 +31,7 @@ def stops(
     topics: Mapping[str, Topic], exercises: Mapping[str, Exercise], grades: Sequence[Graded]
 ) -> list[Stop]:
     """All of them, an exercise before the ladder that it prepares."""
-    known: dict[str, Topic] = {}
-    for topic in topics.values():
-        known |= {each.name: each for each in exercises.values() if each.before == topic.name}
-        known[topic.name] = topic
+    known = with_ladders(exercises, topics)
     ladders = {name: each.ladder.ids for name, each in known.items()}
     return [
         Stop(each.topic, known[each.topic].title, each.topic in topics, each.reached, len(each.rungs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +22,7 @@ from grader.visible import visible
 from grader.workbook import units
 
 if TYPE_CHECKING:
+    from grader.workbook.exercises import Exercise
     from grader.workbook.programs import Program
     from grader.workbook.topic import Topic
 
@@ -52,31 +53,46 @@ def unconfined(left: str) -> RenderableType:
 
 
 def topics(
-    found: Sequence[Topic], programs: Sequence[Program] = (), reached: Mapping[str, int] | None = None
+    found: Sequence[Topic],
+    exercises: Sequence[Exercise],
+    programs: Sequence[Program],
+    reached: Mapping[str, int],
 ) -> RenderableType:
-    """Each topic with its rungs in the order of study, and the whole programs; `reached` says of how many rungs of a
-    topic a learner has had kernels, which are ticked."""
+    """Each topic with its rungs in the order of study, the small exercises, and the whole programs; `reached` says of
+    how many rungs of a topic or an exercise a learner has had kernels, which are ticked."""
     parts: list[RenderableType] = []
     for number, topic in enumerate(found, 1):
         parts.append(Text.assemble(f"{number:2}  ", (topic.name, "bold"), f"   {topic.title}"))
         parts.append(Padding(Text(str(topic.signature), "dim"), (0, 0, 0, 4)))
-        ticked = (reached or {}).get(topic.name, 0)
-        rungs = Text()
-        for place, rung in enumerate(topic.rungs):
-            rungs.append("✓ " if place < ticked else "", "green").append(rung.id.replace(" ", "\u00a0"))
-            rungs.append("  ")
+        ticked = reached[topic.name]
+        rungs = _ticked((rung.id, place < ticked) for place, rung in enumerate(topic.rungs))
         parts += [Padding(rungs, (0, 0, 0, 4)), ""]
+    parts.append(
+        Text.assemble(("small exercises", "bold"), "   One idea each, before and between the ladders")
+    )
+    done = _ticked((each.name, reached[each.name] == len(each.rungs)) for each in exercises)
+    parts += [Padding(done, (0, 0, 0, 2)), ""]
     for item in programs:
         parts.append(Text.assemble((item.name, "bold"), f"   {item.title}"))
         usage = f"{' '.join(item.arguments)} → {', '.join(item.prints)}; without a ladder"
         parts += [Padding(Text(usage, "dim"), (0, 0, 0, 2)), ""]
-    said = "ladder climb TOPIC runs a ladder, ladder new TOPIC starts your own kernel"
-    parts.append(Text(f"In the order of study. {said}, ladder next says what to do now.", "dim"))
+    said = "ladder climb TOPIC runs a ladder, ladder new TOPIC or EXERCISE starts your own kernel"
+    page = "ladder learn is a page for both"
+    parts.append(Text(f"In the order of study. {said}, {page}, ladder next says what to do now.", "dim"))
     return Group(*parts)
 
 
-def topics_json(found: Sequence[Topic]) -> bytes:
-    """The same as JSON: a list of objects with name, title, rungs, sizes and the library's name."""
+def _ticked(found: Iterable[tuple[str, bool]]) -> Text:
+    """Names in a row, of which some are ticked."""
+    row = Text()
+    for name, tick in found:
+        row.append("✓ " if tick else "", "green").append(name.replace(" ", "\u00a0")).append("  ")
+    return row
+
+
+def topics_json(found: Sequence[Topic], exercises: Sequence[Exercise]) -> bytes:
+    """The same as JSON: a list of objects with name, title, rungs, sizes, the library's name, and the small exercises
+    that prepare the topic."""
     listed = [
         {
             "name": topic.name,
@@ -84,6 +100,9 @@ def topics_json(found: Sequence[Topic]) -> bytes:
             "rungs": list(topic.ladder.ids),
             "sizes": {"main": topic.sizes_main, "count": topic.sizes_count},
             "library": topic.library,
+            "exercises": [
+                {"name": each.name, "title": each.title} for each in exercises if each.before == topic.name
+            ],
         }
         for topic in found
     ]

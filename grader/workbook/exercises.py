@@ -36,7 +36,7 @@ from grader.workbook.reference import Arrays, Problem, Reference, Tolerance, loa
 from grader.workbook.signature import Signature, read_problem, read_signature
 from grader.workbook.source_file import read_source
 from grader.workbook.strict_toml import Table, read
-from grader.workbook.topic import KernelTopic
+from grader.workbook.topic import KernelTopic, Topic
 
 FOLDER, DECLARED = "exercises", "exercise.toml"
 FILES = (DECLARED, "reference.py", "solution.cu")
@@ -156,6 +156,15 @@ def discover(root: Path | None = None) -> dict[str, Exercise]:
     """All of them by name, in their order; raises WarpladderError for a broken one."""
     found = [load(name, root) for name in names(root)]
     return {each.name: each for each in sorted(found, key=lambda each: (each.order, each.name))}
+
+
+def with_ladders(exercises: Mapping[str, Exercise], topics: Mapping[str, Topic]) -> dict[str, Topic]:
+    """Both in the order of study: an exercise before the ladder that it prepares."""
+    found: dict[str, Topic] = {}
+    for topic in topics.values():
+        found |= {each.name: each for each in exercises.values() if each.before == topic.name}
+        found[topic.name] = topic
+    return found
 
 
 def load(name: str, root: Path | None = None) -> Exercise:

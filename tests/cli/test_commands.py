@@ -17,7 +17,7 @@ from grader.cli.options import activation
 from grader.judge import clean
 from grader.ladder import main
 from grader.results import Climb, Device, Provenance, RungResult
-from grader.workbook import content, topics
+from grader.workbook import content, exercises, topics
 from grader.workbook.content import content_root
 from grader.workbook.topics import Topic
 
@@ -110,6 +110,14 @@ def test_topics_names_every_rung(ladder: Ladder) -> None:
         assert topic.name in done.out
         for rung in topic.rungs:
             assert rung.id in done.out
+
+
+def test_topics_names_every_small_exercise(ladder: Ladder) -> None:
+    done = ladder("topics", "--json", "topics.json")
+    found = json.loads(Path("topics.json").read_text())
+    listed = [each["name"] for topic in found for each in topic["exercises"]]
+    assert sorted(listed) == exercises.names()
+    assert set(listed) <= set(done.out.split())
 
 
 @pytest.fixture(scope="module")

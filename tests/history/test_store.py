@@ -83,6 +83,15 @@ def test_a_session_that_goes_on_replaces_what_it_had_written(kept: Store) -> Non
     assert kept.sittings() == [longer]
 
 
+def test_of_a_session_stays_what_is_no_item_any_more(kept: Store) -> None:
+    gone, taken_back = replace(OUTCOME, item="banks/gone"), replace(OUTCOME, item="banks/taken_back")
+    kept.record(SITTING, [OUTCOME, gone, taken_back])
+    shorter = replace(SITTING, seconds=10.0)
+    kept.record(shorter, [OUTCOME], gone={"banks/gone"})
+    assert [each.item for each in kept.outcomes()] == ["banks/gone", "banks/one_word"]
+    assert kept.sittings() == [shorter]
+
+
 def test_a_session_is_written_whole_or_not_at_all(kept: Store) -> None:
     broken = replace(OUTCOME, item="banks/two", level=None)  # type: ignore[arg-type]
     with pytest.raises(WarpladderError):

@@ -79,6 +79,40 @@ def test_what_is_next(grades: list[Graded], what: str, command: str) -> None:
     assert (found.what, found.command) == (what, command)
 
 
+@pytest.mark.parametrize(
+    ("grades", "what", "command"),
+    [
+        ([], "copy: your first kernel", "ladder new copy"),
+        ([graded("index", None)], "index: mend mine.cu", "ladder grade index mine.cu"),
+        ([graded("index", "solution")], "wide: a small exercise", "ladder new wide"),
+        (
+            [graded("index", "solution"), graded("wide", "right")],
+            "wide: what its task asks for",
+            "ladder hint wide mine.cu",
+        ),
+        (
+            [graded("index", "solution"), graded("wide", "solution")],
+            "copy: your first kernel",
+            "ladder new copy",
+        ),
+        (
+            [graded("copy", "00_naive"), graded("index", None)],
+            "copy: rung 01_wide",
+            "ladder hint copy mine.cu",
+        ),
+    ],
+)
+def test_where_no_ladder_was_begun_exercises_are_gone_on_with(
+    grades: list[Graded], what: str, command: str
+) -> None:
+    small = {"index": ("solution",), "wide": ("right", "solution")}
+    climbed = way(grades, {**small, **LADDERS})
+    found = following(grades, climbed, latest(grades, [], LADDERS), small)
+    assert (found.what, found.command) == (what, command)
+    assert found.topic == ("copy" if "copy" in what else None)  # exercises have no lesson
+    assert ("ladder learn" in found.why) == (not grades or command == "ladder new wide")
+
+
 def test_behind_a_ladder_comes_the_one_after_it_and_then_what_was_passed_by() -> None:
     ladders = {"first": ("00_naive",), **LADDERS}
     grades = [graded("copy", "01_wide")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import select
 import sys
@@ -16,6 +15,7 @@ from rich.text import Text
 
 from grader.cli.options import lines_of
 from grader.interview import credit
+from grader.interview.commands.paging import Pages
 from grader.interview.interviewer import WORDS
 from grader.interview.prompts import Prompt
 from grader.interview.reports import interviews
@@ -24,6 +24,11 @@ from grader.judge.runners.pool import Progress
 from grader.report import progress
 from grader.results import Grade
 from grader.workbook.topic import Topic
+
+try:
+    import readline  # arrow keys and corrections while typing
+except ImportError:
+    readline = None  # type: ignore[assignment]
 
 _SKIP = WORDS["skip"]
 ACTIONS: dict[str, Do] = {
@@ -52,8 +57,6 @@ class Terminal:
         self.topics = topics
         self._shown = ""  # the step of the last question
         self._lines: list[str] = []  # of the answer that is being typed
-        with contextlib.suppress(ImportError):
-            importlib.import_module("readline")  # arrow keys and corrections while typing
 
     def welcome(self, kept: Session, path: Path) -> None:
         """What is about to happen, and where it is kept."""
@@ -61,13 +64,14 @@ class Terminal:
 
     def left(self, command: str) -> None:
         """The candidate broke off; `command` goes on."""
-        self.console.print(interviews.left(command), crop=False)
+        with contextlib.suppress(OSError):  # a window that was closed
+            self.console.print(interviews.left(command), crop=False)
 
     def say(self, text: str, title: str = "") -> None:
         """See Frontend. What is higher than the screen is paged first, so that its top does not scroll away."""
         shown = interviews.said(text, title)
         if self._interactive() and len(self.console.render_lines(shown)) >= self.console.height:
-            with self.console.pager():
+            with self.console.pager(Pages()):
                 self.console.print(shown, "\n", LEAVE_PAGE)
         self.console.print(shown)
 
@@ -79,11 +83,17 @@ class Terminal:
         for line in lines:
             self._print(f"> {line}")
         before = len(lines)
-        while (line := (self.input() if lines else self._answer()).strip()) or (lines and _more_is_typed()):
-            if len(lines) == before and line.lower() in ALONE:
-                self._lines = []
-                return line
-            lines.append(line)
+        try:
+            while (line := (self.input() if lines else self._answer()).strip()) or (
+                lines and _more_is_typed()
+            ):
+                if len(lines) == before and line.lower() in ALONE:
+                    self._lines = []
+                    return line
+                lines.append(line)
+        except KeyboardInterrupt:
+            lines += filter(None, [_half_a_line()])
+            raise
         self._lines = []
         return "\n".join(lines)
 
@@ -150,7 +160,12 @@ class Terminal:
 
     def _interactive(self) -> bool:
         """Whether there is a person who can turn pages: what is shown and what is typed are one terminal's."""
-        return self.console.is_terminal and self._on_stdout() and sys.stdin.isatty()
+        return (
+            self.console.is_terminal
+            and not self.console.is_dumb_terminal
+            and self._on_stdout()
+            and sys.stdin.isatty()
+        )
 
     def _on_stdout(self) -> bool:
         """Whether questions are on standard output, which JSON may have for itself."""
@@ -183,3 +198,8 @@ def _words(asked: Prompt) -> str:
 def _more_is_typed() -> bool:
     """Whether the terminal has more to read at once: then an answer was pasted, and an empty line does not end it."""
     return sys.stdin.isatty() and bool(select.select([sys.stdin], [], [], PASTED_S)[0])
+
+
+def _half_a_line() -> str:
+    """What was typed of a line that was broken off."""
+    return readline.get_line_buffer().strip() if readline is not None else ""

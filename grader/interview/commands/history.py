@@ -117,13 +117,15 @@ def following(json: JsonOption = None) -> None:
     from grader.history.store import Store
     from grader.history.way import following, latest, way
     from grader.interview.reports.history import console
+    from grader.workbook import exercises
     from grader.workbook.topics import discover
 
-    topics = discover()
+    topics, small = discover(), exercises.discover()
     with Store() as store:
         grades, sittings = store.grades(), store.sittings()
-    climbed = way(grades, {name: topic.ladder.ids for name, topic in topics.items()})
-    found = following(grades, climbed, latest(grades, sittings, topics))
+    asked = exercises.with_ladders(small, topics)
+    climbed = way(grades, {name: topic.ladder.ids for name, topic in asked.items()})
+    found = following(grades, climbed, latest(grades, sittings, topics), small)
     if json is not None:
         write_structs(json, {"next": found})
     if json != "-":

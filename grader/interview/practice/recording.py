@@ -85,18 +85,21 @@ def remember(kept: Session, card: Card, items: Mapping[str, Item]) -> Sitting | 
     Raises WarpladderError where the file cannot be used.
     """
     found, graded = outcomes(kept, items), grades(kept)
-    if not found and not graded:
-        return None
     with Store() as store:
-        store.merge([sitting(kept, card)], found, graded)
-        return store.before(sitting(kept, card))
+        store.record(sitting(kept, card), found, graded, _gone(kept, items))
+        return store.before(sitting(kept, card)) if found or graded else None
 
 
 def remember_day(kept: Session, items: Mapping[str, Item], store: Store) -> list[Outcome]:
     """Write what was checked of a day's items, whether it was finished or broken off."""
     found = outcomes(kept, items)
-    store.record(day(kept, found), found)
+    store.record(day(kept, found), found, gone=_gone(kept, items))
     return found
+
+
+def _gone(kept: Session, items: Mapping[str, Item]) -> set[str]:
+    """What was checked and is no item any more."""
+    return {key for key, *_ in _checked(kept)} - items.keys()
 
 
 def _checked(kept: Session) -> Iterator[tuple[str, float, float | None, float, float]]:

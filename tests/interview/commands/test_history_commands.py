@@ -122,6 +122,15 @@ def test_a_quiz_is_remembered_and_compared_with_the_last(ladder: Ladder) -> None
     assert "Last time, on" in again.out
 
 
+def test_an_answer_that_was_taken_back_is_none(ladder: Ladder) -> None:
+    ladder("quiz", "copies", "--seed", "1", typed=f"The bandwidth.\n\n{NO_ANSWER}")
+    with Store() as store:
+        assert len(store.outcomes()) == len(store.sittings()) == 1
+    ladder("quiz", "--resume", "quiz-1.json", typed="back\n")
+    with Store() as store:
+        assert store.outcomes() == store.sittings() == []
+
+
 def test_progress_before_and_after(ladder: Ladder) -> None:
     before = ladder("progress")
     assert (before.code, before.err) == (0, "")

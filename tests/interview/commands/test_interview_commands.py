@@ -1,6 +1,7 @@
 """`ladder interview` and `ladder quiz` in a terminal of 80 columns, and the pages that they write."""
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -137,6 +138,37 @@ def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
     process.wait(60)
     kept = session.load(tmp_path / "quiz-1.json")
     assert [item.text for item in kept.answers if isinstance(item, Talk)] == ["It is\n\npasted."]
+
+
+@pytest.mark.parametrize(
+    ("closed", "kept"),
+    [(False, "It is\nha"), (True, "It is")],  # the line in which a window is closed goes with it
+)
+def test_what_was_typed_is_there_again_after_a_kill_and_a_closed_window(
+    tmp_path: Path, closed: bool, kept: str
+) -> None:
+    master, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grader", "quiz", "accelerators"], cwd=tmp_path,
+        preexec_fn=functools.partial(os.login_tty, terminal),
+    )  # fmt: skip
+    os.close(terminal)
+    with os.fdopen(master, "r+b", buffering=0) as keyboard:
+        shown = b""
+        for until, typed in ((rb"> $", b"It is\n"), (rb"It is\r\n> $", b"ha"), (rb"ha$", b"")):
+            while not re.search(until, shown):
+                shown += keyboard.read(1 << 16)
+            keyboard.write(typed)
+        if not closed:
+            process.terminate()
+            with contextlib.suppress(OSError):  # the other side is closed
+                while part := keyboard.read(1 << 16):
+                    shown += part
+            assert b"To go on: ladder quiz --resume quiz-1.json" in shown
+    process.wait(60)
+    begun = session.load(tmp_path / "quiz-1.json").begun
+    assert begun is not None
+    assert begun.text == kept
 
 
 def test_a_quiz_broken_off_is_taken_up(ladder: Ladder, tmp_path: Path) -> None:
