@@ -17,6 +17,20 @@ MISTAKES = [
     ("block_index", "blockIdx.x * blockDim.x", "blockIdx.x", "never written"),
     ("guard", "i < N", "i <= N", "out of bounds"),
     ("rows_and_columns", "row * cols", "row * rows", "never written"),
+    (
+        "rows_and_columns",
+        "blockIdx.y * blockDim.y + threadIdx.y;\n    const int col = blockIdx.x * blockDim.x + threadIdx.x;",
+        "blockIdx.x * blockDim.x + threadIdx.x;\n    const int col = blockIdx.y * blockDim.y + threadIdx.y;",
+        "`.x` and `.y` exchanged in lines 15 and 16",
+    ),
+    (
+        "rows_and_columns",
+        "blockIdx.y * blockDim.y + threadIdx.y;\n    const int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    const int i = row * cols + col;",
+        "blockIdx.x * blockDim.x + threadIdx.x;\n    const int col = blockIdx.y * blockDim.y + threadIdx.y;\n"
+        "    const int i = col * cols + row;",
+        "the index is what is wrong, `col * cols + row`: a row",
+    ),
     ("grid_stride", "gridDim.x * blockDim.x", "blockDim.x", "wrong"),
     ("halo", "i > 0", "threadIdx.x > 0", "wrong"),
     ("barrier", "    __syncthreads();\n", "", "race"),
