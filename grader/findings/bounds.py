@@ -55,7 +55,9 @@ _BOTH_COMPARED = (
     "The condition in line {line} lets this thread pass: does it compare `{one}` and `{other}` with the size of each? "
     "Then the index, `{formed}`, is what is wrong: {stride}."
 )
-_GIVEN = "The condition in line {line} is right as the task gives it, so the index is what is wrong, `{formed}`{stride}."
+_GIVEN = (
+    "The condition in line {line} is right as the task gives it, so the index is wrong, `{formed}`{stride}."
+)
 _FIRST_OF_SEVERAL = (
     "The condition in line {line} looks at the first element alone, and the access takes {many}: `{index} + {last} "
     "{sign}`, and what is left behind them is taken one by one."

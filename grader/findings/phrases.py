@@ -37,6 +37,11 @@ def near_device_memory(address: int | None) -> bool:
     return address is None or GLOBAL_BASE - NEAR <= address < GLOBAL_BASE + ARENA_BYTES + NEAR
 
 
+def below_device_memory(address: int | None) -> bool:
+    """Whether an index below 0 alone leads there, of whichever array."""
+    return address is not None and GLOBAL_BASE - NEAR <= address < GLOBAL_BASE
+
+
 def actor(finding: Finding) -> str:
     """Who did it. Where they are several threads of a warp, it is another than the one that they race with."""
     if not finding.any_of_warp:

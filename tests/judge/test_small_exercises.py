@@ -29,7 +29,7 @@ MISTAKES = [
         "    const int i = row * cols + col;",
         "blockIdx.x * blockDim.x + threadIdx.x;\n    const int col = blockIdx.y * blockDim.y + threadIdx.y;\n"
         "    const int i = col * cols + row;",
-        "the index is what is wrong, `col * cols + row`: a row",
+        "the index is wrong, `col * cols + row`: a row",
     ),
     ("grid_stride", "gridDim.x * blockDim.x", "blockDim.x", "wrong"),
     ("halo", "i > 0", "threadIdx.x > 0", "wrong"),
