@@ -24,9 +24,9 @@ from grader.workbook import units
 from grader.workbook.reference import Problem
 
 ENDLESS = (
-    "Look for a loop whose condition never becomes false, and for a __syncthreads() that some threads of the "
-    "block never reach. A loop that waits for what others store has to load it anew each time: by an atomic, or "
-    "through a volatile pointer."
+    "Look for a loop whose condition never becomes false, as with a step that is 0, and for a __syncthreads() that "
+    "some threads of the block never reach. A loop that waits for what others store has to load it anew each time: by "
+    "an atomic, or through a volatile pointer."
 )
 
 ALL_OF_IT = (
