@@ -52,6 +52,11 @@ def actor(finding: Finding) -> str:
     return f"another thread of {warp}" if met else warp
 
 
+def who(finding: Finding) -> str:
+    """Who did it, and of which block, but for the first, which may be the only one."""
+    return f"{actor(finding)} of block {finding.block}" if any(finding.block or ()) else actor(finding)
+
+
 def does(finding: Finding) -> str:
     return VERBS[finding.action or "read"]
 
