@@ -59,6 +59,28 @@ def test_a_beginners_mistake_is_refused(
     assert said in (result.reason or "")
 
 
+# What of the solution is replaced by what does not compile, and what mends it.
+REFUSED = [
+    ("thread_index", "threadIdx.x", "threadIdx", "threadIdx.x"),
+    ("block_index", "blockIdx.x * blockDim.x + threadIdx.x", "blockIdx * blockDim + threadIdx", "blockIdx.x"),
+    ("shuffle", "0xffffffff, ", "", "__shfl_down_sync(0xffffffff, sum, distance)"),
+    ("butterfly", "0xffffffff, ", "", "__shfl_xor_sync(0xffffffff, largest, distance)"),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "remedy"), REFUSED, ids=lambda value: str(value)[:30])
+def test_what_does_not_compile_is_told_with_what_mends_it(
+    name: str, old: str, new: str, remedy: str, tmp_path: Path, marked: Marking
+) -> None:
+    exercise = EXERCISES[name]
+    assert exercise.solution_text.count(old) == 1
+    file = tmp_path / "mine.cu"
+    file.write_text(exercise.solution_text.replace(old, new))
+    result = marked(exercise, file)
+    assert result.verdict == "error"
+    assert (result.reason or "").endswith(remedy)
+
+
 # What is right, and is not what the task asks for: what is replaced, and by what.
 UNASKED = [
     ("thread_index", "    const int i = threadIdx.x;\n", "    for (int i = 0; i < N; ++i)\n"),
