@@ -41,7 +41,9 @@ MISTAKES = [
     ("tile", "y[row * N + column]", "y[column * N + row]", "wrong"),
     ("shuffle", "sum, distance)", "sum, 1)", "expected"),
     ("wide_loads", "four.x + four.y + four.z + four.w", "4 * four.x", "wrong"),
-    ("butterfly", "__shfl_xor_sync", "__shfl_down_sync", "wrong"),
+    ("butterfly", "__shfl_xor_sync", "__shfl_down_sync", "which lane does each step read from"),
+    ("butterfly", "largest, distance)", "largest, 1)", "which lane does each step read from"),
+    ("tree", "part[t] += part", "part[t] = part", "counted twice, in a step or at the end of a loop."),
     ("tile_product", "b[k][threadIdx.x]", "b[threadIdx.x][k]", "wrong"),
 ]
 

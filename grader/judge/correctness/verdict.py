@@ -41,6 +41,15 @@ SUMS_ARE_EXACT = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
     "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
 )
+TERM_OF_FEW = (
+    "This case is exact, no rounding explains a difference: look for a term that is left out or counted twice, in a "
+    "step or at the end of a loop."
+)
+OF_LANES = (
+    "A shuffle brings what another lane of the warp has: which lane does each step read from, and which lanes have met "
+    "all others at the end? By distances of 16, 8, 4, 2 and 1, __shfl_down_sync brings all to lane 0 alone, and "
+    "__shfl_xor_sync to every lane."
+)
 EXACT_IN_SINGLE = (
     "Sums of this case are exact in single precision: a term is left out or counted twice, at the tail of a loop or "
     "the edge of a tile, or threads add to one element without atomicAdd. Or sums or factors are rounded to halves, in "
