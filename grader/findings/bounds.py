@@ -55,6 +55,9 @@ _BOTH_COMPARED = (
     "The condition in line {line} lets this thread pass: does it compare `{one}` and `{other}` with the size of each? "
     "Then the index, `{formed}`, is what is wrong: {stride}."
 )
+_GIVEN = (
+    "The condition in line {line} is right as the task gives it, so the index is wrong, `{formed}`{stride}."
+)
 _FIRST_OF_SEVERAL = (
     "The condition in line {line} looks at the first element alone, and the access takes {many}: `{index} + {last} "
     "{sign}`, and what is left behind them is taken one by one."
@@ -180,6 +183,10 @@ def _elements_at_a_time(finding: Finding) -> int:
 def _of_condition(finding: Finding) -> str:
     if finding.guarded is None:
         return GUARD
+    if finding.text is not None and finding.text.given:
+        stride = f": {_stride(finding)}" if len(finding.shape or ()) > 1 else ""
+        formed = finding.text.formed.strip() or finding.text.index
+        return _GIVEN.format(line=finding.guarded, formed=formed, stride=stride)
     if finding.indexed_as is not None:
         return _ALIKE.format(array=finding.array, longer=finding.indexed_as)
     if finding.one_suffices:

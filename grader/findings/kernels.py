@@ -40,6 +40,7 @@ from grader.findings.phrases import (
     other_party,
     shared_place,
     stored_near,
+    who,
 )
 from grader.findings.remedies import remedy
 from grader.results import FindingResult, OtherAccess, SourceLine
@@ -118,7 +119,7 @@ def _out_of_bounds(finding: Finding) -> str:
             f"{actor(finding)} frees {finding.address or 0:#x} in {memory_name(finding)}, which is nothing that "
             "malloc() or new has given, or was freed before"
         )
-    text = f"{actor(finding)} {does(finding)} {_extent(finding)}"
+    text = f"{who(finding)} {does(finding)} {_extent(finding)}"
     return f"{text}, in {finding.instruction}" if finding.instruction else text
 
 
@@ -172,14 +173,15 @@ def _misaligned(finding: Finding) -> str:
         at = f"`{finding.array}`[{finding.element}], address {finding.address:#x}"
     if finding.instruction == TENSOR_COPY:
         return (
-            f"{actor(finding)} copies a box that begins at {at}, which is no multiple of {finding.size} bytes"
+            f"{who(finding)} copies a box that begins at {at}, which is no multiple of {finding.size} bytes"
         )
-    return f"{actor(finding)} {does(finding)} {finding.size} bytes at {at}, which is no multiple of {finding.size}"
+    return (
+        f"{who(finding)} {does(finding)} {finding.size} bytes at {at}, which is no multiple of {finding.size}"
+    )
 
 
 def _uninitialised(finding: Finding) -> str:
-    block = f" of block {finding.block}" if any(finding.block or ()) else ""
-    what = f"{actor(finding)}{block} {does(finding)} {shared_place(finding)}, which no thread of the block has written"
+    what = f"{who(finding)} {does(finding)} {shared_place(finding)}, which no thread of the block has written"
     near = stored_near(finding)
     if near is None:
         return what
@@ -191,7 +193,7 @@ def _uninitialised(finding: Finding) -> str:
 
 
 def _never_written(finding: Finding) -> str:
-    what = f"{actor(finding)} {does(finding)} what nobody has written {global_place(finding)}"
+    what = f"{who(finding)} {does(finding)} what nobody has written {global_place(finding)}"
     if finding.allocated is None:
         return what
     call, place = finding.allocated

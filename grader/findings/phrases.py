@@ -37,6 +37,11 @@ def near_device_memory(address: int | None) -> bool:
     return address is None or GLOBAL_BASE - NEAR <= address < GLOBAL_BASE + ARENA_BYTES + NEAR
 
 
+def below_device_memory(address: int | None) -> bool:
+    """Whether an index below 0 alone leads there, of whichever array."""
+    return address is not None and GLOBAL_BASE - NEAR <= address < GLOBAL_BASE
+
+
 def actor(finding: Finding) -> str:
     """Who did it. Where they are several threads of a warp, it is another than the one that they race with."""
     if not finding.any_of_warp:
@@ -45,6 +50,11 @@ def actor(finding: Finding) -> str:
     other = finding.other or Access()
     met = finding.kind == "race" and other.thread == finding.thread and finding.scope != "cluster"
     return f"another thread of {warp}" if met else warp
+
+
+def who(finding: Finding) -> str:
+    """Who did it, and of which block, but for the first, which may be the only one."""
+    return f"{actor(finding)} of block {finding.block}" if any(finding.block or ()) else actor(finding)
 
 
 def does(finding: Finding) -> str:

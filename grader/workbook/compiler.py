@@ -30,6 +30,10 @@ _TOO_MUCH_SHARED = re.compile(
 
 _NO_SPACE = "without execution space annotations"
 
+_BARE = re.compile(r"\b((?:thread|block)Idx|(?:block|grid)Dim)\b(?!\s*\.)")
+_TWO_TO_SHUFFLE = re.compile(r"\b(__shfl_\w*sync)\s*\(([^(),]{1,60},[^(),]{1,60})\)")
+_OF_THREE = re.compile(r"\b(?:uint3|dim3)\b")
+
 _REMEDIES = {
     _NO_SPACE: "write __device__ before the function (a constexpr helper too), "
     "and leave host code such as main() out of the file",
@@ -375,7 +379,24 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
             f'write `extern "C" __global__ void {kernel}(…)`',
         )
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
-    return _with_excerpt(item), remedy or _missing(item.message) or _no_token(item)
+    remedy = remedy or _without_axis(item) or _without_mask(item) or _missing(item.message) or _no_token(item)
+    return _with_excerpt(item), remedy
+
+
+def _without_axis(item: Diagnostic) -> str | None:
+    """What a built-in of three numbers is called with one of them, where all of it stands for a number."""
+    bare, of_three = _BARE.search(item.excerpt), _OF_THREE.search(f"{item.message} {item.excerpt}")
+    return f"x, y and z are numbers of their own: {bare[1]}.x" if bare and of_three else None
+
+
+def _without_mask(item: Diagnostic) -> str | None:
+    """What a shuffle of a value and a lane is called with in front of them."""
+    call = _TWO_TO_SHUFFLE.search(item.excerpt) if "no instance of" in item.message else None
+    return (
+        f"the mask of the lanes that take part comes first: {call[1]}(0xffffffff, {call[2]})"
+        if call
+        else None
+    )
 
 
 def _launched(item: Diagnostic, source: str) -> str | None:

@@ -31,6 +31,7 @@ _LOCAL = re.compile(
     r"^[ \t]+((?:float|double|half|__half|(?:__)?nv_bfloat16|int|unsigned)[ \t]+(\w+)(?:\[[^\[\]]*\])+)[ \t]*;"
 )
 _AXIS = re.compile(r"\b(blockIdx|threadIdx)\.([xyz])\b")
+_AXIS_OF_ANY = re.compile(r"\b(?:blockIdx|threadIdx|blockDim|gridDim)\.([xyz])\b")
 _LOOP = re.compile(r"\bfor\s*\([^;()]*;\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*;")
 _IF = re.compile(r"\bif\s*\(\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*\)")
 _ONE_OF_SEVERAL = re.compile(
@@ -59,6 +60,8 @@ _EVERY_ELEMENT = (
     "Shared memory holds nothing at the start: store every element that is read, also at the edges."
 )
 
+_ALONG = "Mostly x, the first number of `grid` and of `block`, runs along the columns, and y along the rows."
+
 _Place = tuple[str, int, Change]
 """An array, the line that is about it, and what is changed there."""
 
@@ -81,6 +84,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _limits(lines)
     yield from _uneven(lines)
     yield from _axes(lines)
+    yield from _all_axes(lines)
     yield from _ends(lines)
 
 
@@ -305,3 +309,16 @@ def _axes(lines: list[Line]) -> Iterator[Edit]:
             changes = tuple((at, at + 1, axis) for number, at, axis in places if number in run)
             said = f"{name}.{one} and {name}.{other} exchanged in {where(run)}"
             yield Edit(said, run[0], changes)
+
+
+def _all_axes(lines: list[Line]) -> Iterator[Edit]:
+    """x and y of all built-ins exchanged, for a launch that is as it has to be."""
+    other = {"x": "y", "y": "x"}
+    places = [(line, found) for line in lines for found in _AXIS_OF_ANY.finditer(line.text)]
+    if {found[1] for _, found in places} == other.keys():
+        changes = tuple(
+            (line.start + found.start(1), line.start + found.end(1), other[found[1]])
+            for line, found in places
+        )
+        numbers = list(dict.fromkeys(line.number for line, _ in places))
+        yield Edit(f"`.x` and `.y` exchanged in {where(numbers)}", numbers[0], changes, _ALONG)

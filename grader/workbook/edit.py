@@ -29,6 +29,12 @@ class Edit:
     why: str = ""
     """A sentence on the mistake."""
 
+    def lines(self, source: str) -> set[str]:
+        """The lines of the source that it changes, without their indents."""
+        text = source.split("\n")
+        numbers = (source.count("\n", 0, at) for start, end, _ in self.changes for at in (start, end))
+        return {text[number].strip() for number in numbers}
+
     def applied(self, source: str) -> str:
         """The changed source."""
         for start, end, text in reversed(self.changes):

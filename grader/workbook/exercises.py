@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -84,6 +84,14 @@ class Exercise(KernelTopic):
         return parted(read_source(self.solution, "a .cu source file"), self.solution)[0]
 
     @cached_property
+    def given(self) -> frozenset[str]:
+        """The lines that starter and solution have, without their indents."""
+        starter, solution = (
+            {line.strip() for line in text.splitlines()} for text in (self.starter_text, self.solution_text)
+        )
+        return frozenset(starter & solution)
+
+    @cached_property
     def reference(self) -> Reference:
         module = load_module(self.folder / "reference.py", self.name, ("reference",))
         return SmallNumbers(module, self.signature)
@@ -93,7 +101,7 @@ class Exercise(KernelTopic):
         return False  # inputs are small integers
 
     def parse(self, file: Path) -> KernelFile:
-        return parse_kernel_file(file, self.signature, self.solution)
+        return replace(parse_kernel_file(file, self.signature, self.solution), given=self.given)
 
 
 class SmallNumbers:

@@ -44,6 +44,9 @@ class KernelFile(SourceFile):
     tensor_maps: tuple[TensorMapSpec, ...] = ()
     smallest_arch: str | None = None  # where it is more than the topic's
     arch_line: int = 1  # where that stands; where it is not given, the line that opens the launch block
+    given: frozenset[str] = (
+        frozenset()
+    )  # lines that the task gives, without indents: what is wrong is not there
 
     @property
     def extended(self) -> bool:
@@ -68,6 +71,13 @@ class KernelFile(SourceFile):
         """The scratch arrays that no launch sets to zero."""
         zeroed = {name for launch in self.launches for name in launch.zero}
         return tuple(item.name for item in self.scratch if item.name not in zeroed)
+
+    @property
+    def block(self) -> list[str]:
+        """The lines of the launch block."""
+        lines = self.source.splitlines()
+        opening, closing = _find_block(lines, self.source, self.signature, self.path, None)
+        return lines[opening : closing + 1]
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -61,6 +61,7 @@ _CAST = re.compile(
     r"reinterpret_cast<\s*(?:const\s+)?(?P<wide>[\w ]+?)\s*\*\s*>\s*\(\s*(?P<array>\w+)\s*\+\s*(?P<index>\w+)\s*\)"
 )
 _BY_BLOCK = re.compile(r"\+=\s*(blockDim\.x|[A-Z][A-Z_0-9]*)\s*\)|=\s*(blockDim\.x)\s*;")
+_BY_BLOCKS = re.compile(r"\+=\s*(gridDim\.x)\s*\)")
 _ALL_OF_THEM = re.compile(
     r"\bfor\s*\(\s*(?:int|size_t|unsigned)\s+(?P<index>\w+)\s*=\s*(?P<start>0|threadIdx\.x)\s*;\s*(?P=index)\s*<\s*\w+\s*;"
     r"\s*(?P<step>\+\+(?P=index)|(?P=index)\+\+|(?P=index)\s*\+=\s*(?:blockDim\.x|[A-Z][A-Z_0-9]*))\s*\)"
@@ -443,12 +444,16 @@ def _casts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
 
 
 def _strides(lines: Sequence[Line]) -> Iterator[Edit]:
-    """Threads that go on by a block, where other blocks have taken what comes next."""
+    """Threads that go on by a block, where other blocks have taken what comes next, or by as many as there are
+    blocks."""
     for line in lines:
         for found in _BY_BLOCK.finditer(line.text):
             side = 1 if found[1] else 2
             new = f"gridDim.x * {found[side]}"
             yield in_place(line, found, side, new, "Other blocks have what lies in between.")
+        for found in _BY_BLOCKS.finditer(line.text):
+            new = "gridDim.x * blockDim.x"
+            yield in_place(line, found, 1, new, "A grid has as many threads; gridDim.x is its blocks.")
         for found in _ALL_OF_THEM.finditer(line.text):
             start = "blockIdx.x * blockDim.x + threadIdx.x"
             step = f"{found['index']} += gridDim.x * blockDim.x"

@@ -104,6 +104,15 @@ _KEPT = re.compile(
 )
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 
+_FOR_ALL = re.compile(
+    r"\bfor\s*\((?P<start>(?:[^;()]|\([^;()]*\)){0,100});(?P<condition>[^;{}]{1,100});"
+    r"(?P<step>(?:[^;(){}]|\([^;(){}]*\)){0,100})\)(?P<behind>(?!\s*;)[^~]{0,500})"
+)
+_LEFT = re.compile(r"\b(?:break|return|goto|trap)\b")
+_ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
+_DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
+_MULTIPLIED = re.compile(r"(\w+)\s*(?:\*=|<<=)\s*\w+\s*$")
+
 
 def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
     """The first of what is suspicious, by the line, in a sentence that says what mends it; "" for nothing."""
@@ -113,6 +122,7 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _warned(text, own),
         _sums(text),
         _steps(text),
+        _stays(text),
         _waits(text),
         _stands(text),
         _kept(text),
@@ -297,6 +307,32 @@ def _steps(text: str) -> Iterator[_Said]:
                 line,
                 f"Line {line}: the step {step} sets `{name}` to the same each time: `{name} += {value}`.",
             )
+
+
+def _stays(text: str) -> Iterator[_Said]:
+    """Loops that never end, since their step leaves the index where it is, at once or from 0 on."""
+    for found in _FOR_ALL.finditer(text):
+        if not _LEFT.search(found["behind"]) and (why := _never_ends(text, found)):
+            line = line_at(text, found.start())
+            yield line, f"Line {line}: {why}"
+
+
+def _never_ends(text: str, loop: re.Match[str]) -> str:
+    """Why a `for` does not come to its end; "" where that is not to be seen."""
+    start, condition, step = (loop[part].strip() for part in ("start", "condition", "step"))
+    compared = re.match(r"(\w+)\s*[<>]", condition)
+    if not step and compared and _sets(text, compared[1]) <= 1:
+        return f"the loop has no step, so `{condition}` stays true: `{compared[1]} += …`."
+    if adds := _ADDS_0.match(step):
+        return f"the step `{step}` adds 0, so `{adds[1]}` stays where it is, and the loop never ends."
+    divided, multiplied = _DIVIDED.match(step), _MULTIPLIED.match(step)
+    if divided and re.fullmatch(rf"{divided[1]}\s*(?:>=\s*0|>\s*-\s*1)", condition):
+        return f"`{step}` ends at 0 and stays there, where `{condition}` is still true: `{divided[1]} > 0`."
+    if multiplied and re.search(rf"\b{multiplied[1]}\s*=\s*0$", start):
+        return (
+            f"`{multiplied[1]}` begins with 0, which `{step}` leaves 0, so the loop never ends: begin with 1."
+        )
+    return ""
 
 
 def _waits(text: str) -> Iterator[_Said]:

@@ -96,6 +96,8 @@ def test_an_access_out_of_bounds_names_array_and_element() -> None:
     text = message(of_b("out_of_bounds", 4 * 524))
     assert text == "thread (1, 0, 0) reads `B`[524], where `B` has 131 elements"
     assert "reads `B`[-4], where" in message(of_b("out_of_bounds", -16))
+    later = replace(of_b("out_of_bounds", 524), block=(2, 0, 0))
+    assert message(later).startswith("thread (1, 0, 0) of block (2, 0, 0) reads `B`[131]")
     wide = of_b("out_of_bounds", 4 * 128, size=16, action="write")
     assert "writes `B`[128 to 131], where `B` has 131 elements" in message(wide)
     matrix = of_b("out_of_bounds", 524, shape=(1, 131))

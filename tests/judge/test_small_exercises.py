@@ -17,6 +17,20 @@ MISTAKES = [
     ("block_index", "blockIdx.x * blockDim.x", "blockIdx.x", "never written"),
     ("guard", "i < N", "i <= N", "out of bounds"),
     ("rows_and_columns", "row * cols", "row * rows", "never written"),
+    (
+        "rows_and_columns",
+        "blockIdx.y * blockDim.y + threadIdx.y;\n    const int col = blockIdx.x * blockDim.x + threadIdx.x;",
+        "blockIdx.x * blockDim.x + threadIdx.x;\n    const int col = blockIdx.y * blockDim.y + threadIdx.y;",
+        "`.x` and `.y` exchanged in lines 15 and 16",
+    ),
+    (
+        "rows_and_columns",
+        "blockIdx.y * blockDim.y + threadIdx.y;\n    const int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    const int i = row * cols + col;",
+        "blockIdx.x * blockDim.x + threadIdx.x;\n    const int col = blockIdx.y * blockDim.y + threadIdx.y;\n"
+        "    const int i = col * cols + row;",
+        "the index is wrong, `col * cols + row`: a row",
+    ),
     ("grid_stride", "gridDim.x * blockDim.x", "blockDim.x", "wrong"),
     ("halo", "i > 0", "threadIdx.x > 0", "wrong"),
     ("barrier", "    __syncthreads();\n", "", "race"),
@@ -27,7 +41,9 @@ MISTAKES = [
     ("tile", "y[row * N + column]", "y[column * N + row]", "wrong"),
     ("shuffle", "sum, distance)", "sum, 1)", "expected"),
     ("wide_loads", "four.x + four.y + four.z + four.w", "4 * four.x", "wrong"),
-    ("butterfly", "__shfl_xor_sync", "__shfl_down_sync", "wrong"),
+    ("butterfly", "__shfl_xor_sync", "__shfl_down_sync", "which lane does each step read from"),
+    ("butterfly", "largest, distance)", "largest, 1)", "which lane does each step read from"),
+    ("tree", "part[t] += part", "part[t] = part", "counted twice, in a step or at the end of a loop."),
     ("tile_product", "b[k][threadIdx.x]", "b[threadIdx.x][k]", "wrong"),
 ]
 
@@ -43,6 +59,28 @@ def test_a_beginners_mistake_is_refused(
     result = marked(exercise, file)
     assert (result.verdict, result.points) == ("fail", 0)
     assert said in (result.reason or "")
+
+
+# What of the solution is replaced by what does not compile, and what mends it.
+REFUSED = [
+    ("thread_index", "threadIdx.x", "threadIdx", "threadIdx.x"),
+    ("block_index", "blockIdx.x * blockDim.x + threadIdx.x", "blockIdx * blockDim + threadIdx", "blockIdx.x"),
+    ("shuffle", "0xffffffff, ", "", "__shfl_down_sync(0xffffffff, sum, distance)"),
+    ("butterfly", "0xffffffff, ", "", "__shfl_xor_sync(0xffffffff, largest, distance)"),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "remedy"), REFUSED, ids=lambda value: str(value)[:30])
+def test_what_does_not_compile_is_told_with_what_mends_it(
+    name: str, old: str, new: str, remedy: str, tmp_path: Path, marked: Marking
+) -> None:
+    exercise = EXERCISES[name]
+    assert exercise.solution_text.count(old) == 1
+    file = tmp_path / "mine.cu"
+    file.write_text(exercise.solution_text.replace(old, new))
+    result = marked(exercise, file)
+    assert result.verdict == "error"
+    assert (result.reason or "").endswith(remedy)
 
 
 # What is right, and is not what the task asks for: what is replaced, and by what.

@@ -42,6 +42,7 @@ OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadId
         ("float* in;\nw = *reinterpret_cast<const unsigned*>(in + i);", None),
         ("const int stride = blockDim.x;", "const int stride = gridDim.x * blockDim.x;"),
         ("for (i = first; i < N; i += BLOCK)", "for (i = first; i < N; i += gridDim.x * BLOCK)"),
+        ("for (i = t; i < N; i += gridDim.x)", "for (i = t; i < N; i += gridDim.x * blockDim.x)"),
         ("int across = N / TILE;", "int across = (N + TILE - 1) / TILE;"),
         ("int half = 64 / 2;", None),
         ("int i = blockIdx.x * B + threadIdx.x * 4;", "int i = (blockIdx.x * B + threadIdx.x) * 4;"),

@@ -59,6 +59,20 @@ def test_a_warning_in_a_header_or_of_what_is_no_mistake_is_not_told() -> None:
     assert warned("if (j >= 0 && j < N)", 1, BELOW) == ""
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for (int i = t; i < N; i += 10) {}",
+        "for (int i = t; i < N;) {\n    i += stride;\n}",
+        "for (int half = 4; half >= 0; half /= 2) {\n    if (half == 0) break;\n}",
+        "for (int half = 4; half > 0; half /= 2) {}",
+        "for (int s = 1; s < 8; s <<= 1) {}",
+    ],
+)
+def test_a_loop_that_ends_is_not_told(text: str) -> None:
+    assert warned(text) == ""
+
+
 ADDS_ALL = (
     "thread `t` adds the element of thread `t + s`, which may add in the same step: only those add for which "
     "`t < s`."
@@ -82,6 +96,14 @@ SHUFFLE = (
          "Line 1: `most` has no value before it is read in line 2: set it first."),
         ("int step = 8;\nfor (int i = 0; i < N; i = step) {}",
          "Line 2: the step `i = step` sets `i` to the same each time: `i += step`."),
+        ("\nfor (int i = t; i < N; i += gridDim.x * 0) {\n    sum += x[i];\n}",
+         "Line 2: the step `i += gridDim.x * 0` adds 0, so `i` stays where it is, and the loop never ends."),
+        ("for (int i = f(t); i < N;) {\n    sum += x[i];\n}",
+         "Line 1: the loop has no step, so `i < N` stays true: `i += …`."),
+        ("for (int half = 4; half >= 0; half /= 2) {\n    __syncthreads();\n}",
+         "Line 1: `half /= 2` ends at 0 and stays there, where `half >= 0` is still true: `half > 0`."),
+        ("for (int s = 0; s < 8; s <<= 1) {\n    __syncthreads();\n}",
+         "Line 1: `s` begins with 0, which `s <<= 1` leaves 0, so the loop never ends: begin with 1."),
         ("for (int i = index; i < N; i += stride) {\n    c[index] = a[index];\n}",
          "Line 1: the loop goes on by `i`, and its body does the same each time: `i` in place of `index` in line 2."),
         ("\nwhile (f(i) < N);\n{",

@@ -173,6 +173,8 @@ class Text:
     """Bytes of what the pointer points to that is indexed, or added to, there; 0 where that is not to be seen."""
     dynamic: bool = True
     """There may be arrays in shared memory whose size the launch gives."""
+    given: bool = False
+    """That condition is the task's own, and right."""
 
 
 @dataclass(frozen=True)

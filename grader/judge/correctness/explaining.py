@@ -30,6 +30,9 @@ FEW_OF = 4
 NEAR_EDGE = 16
 """Elements at either side of a block that its neighbours load."""
 
+AT_EDGES = "All wrong elements lie within"
+"""What is said of wrong elements near the ends of blocks begins so."""
+
 LARGEST_FACTOR = 1 << 12
 
 LARGEST_GROUP = 1024
@@ -325,10 +328,7 @@ def _edges(wrong: Wrong) -> Iterator[str]:
     place = wrong.places % wrong.block
     far = int(np.minimum(place, wrong.block - 1 - place).max()) + 1
     if far <= NEAR_EDGE and len(wrong.places) < wrong.actual.size / 2:
-        yield (
-            f"All wrong elements lie within {far} of a block's edge: does each block have what belongs to its "
-            "neighbours?"
-        )
+        yield (f"{AT_EDGES} {far} of a block's edge: does each block have what belongs to its neighbours?")
 
 
 def _offset(wrong: Wrong) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,11 +56,12 @@ def located(
     arrays: Mapping[str, ArrayType],
     source: str = "",
     sizes: Problem | None = None,
+    own: Collection[str] = (),
 ) -> tuple[Record, ...]:
     """Records whose findings name elements, where they are about one of these arrays, or about one that `source`
     declares in shared memory; the condition that an access out of bounds stands behind; the `return` that threads have
     left by which are missing; whether threads that race add to an element; and which of the problem's `sizes` was taken
-    for the length of a row, where rows have another."""
+    for the length of a row, where rows have another. `own` are the lines of the source that the task gives."""
     if not any(record.findings for record in records):
         return tuple(records)
     declared = shared_arrays(source)
@@ -88,7 +89,10 @@ def located(
             signed = any(of_signed_char(source, each) for each in (index, formed))
             dynamic = "extern __shared__" in source
             pointed = pointee(source, line, finding.array or "")
-            text = Text(lines[0], index, formed, lines[1], signed, pointed, dynamic) if source else None
+            right = condition is not None and source.splitlines()[condition - 1].strip() in own
+            text = (
+                Text(lines[0], index, formed, lines[1], signed, pointed, dynamic, right) if source else None
+            )
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
         if finding.space == "shared":

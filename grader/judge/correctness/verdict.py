@@ -24,9 +24,9 @@ from grader.workbook import units
 from grader.workbook.reference import Problem
 
 ENDLESS = (
-    "Look for a loop whose condition never becomes false, and for a __syncthreads() that some threads of the "
-    "block never reach. A loop that waits for what others store has to load it anew each time: by an atomic, or "
-    "through a volatile pointer."
+    "Look for a loop whose condition never becomes false, as with a step that is 0, and for a __syncthreads() that "
+    "some threads of the block never reach. A loop that waits for what others store has to load it anew each time: by "
+    "an atomic, or through a volatile pointer."
 )
 
 ALL_OF_IT = (
@@ -40,6 +40,15 @@ REPEATING = "repeating"
 SUMS_ARE_EXACT = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
     "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
+)
+TERM_OF_FEW = (
+    "This case is exact, no rounding explains a difference: look for a term that is left out or counted twice, in a "
+    "step or at the end of a loop."
+)
+OF_LANES = (
+    "A shuffle brings what another lane of the warp has: which lane does each step read from, and which lanes have met "
+    "all others at the end? By distances of 16, 8, 4, 2 and 1, __shfl_down_sync brings all to lane 0 alone, and "
+    "__shfl_xor_sync to every lane."
 )
 EXACT_IN_SINGLE = (
     "Sums of this case are exact in single precision: a term is left out or counted twice, at the tail of a loop or "

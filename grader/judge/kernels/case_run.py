@@ -111,6 +111,7 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
         case_run.arrays(),
         case_run.kernel.file.source,
         case_run.case.problem,
+        case_run.kernel.file.given,
     )
     outcome.findings = tuple(results(outcome.records))
     stopped = of_records(outcome.records, budget)

@@ -62,7 +62,9 @@ def to_be_right(runner: CaseRunner, case: Case) -> list[Case]:
 
 def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
     """What makes a case come out right that does not, of what is often exchanged in a launch block, and is right in
-    larger ones as well; "" for nothing."""
+    larger ones as well; "" for nothing, and where the task gives the launch block as it is."""
+    if kernel.file.given.issuperset(map(str.strip, kernel.file.block)):
+        return ""
     tried = to_be_right(runner, case)
     for said, way in WAYS.items():
         if _of_one_side(kernel) and said in OF_TWO_SIDES:

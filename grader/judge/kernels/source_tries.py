@@ -22,12 +22,14 @@ def mended(
     runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None, only: Collection[int] = ()
 ) -> str:
     """What makes all of these cases come out right; "" for nothing. `line` is where something was seen to be wrong:
-    changes of it, and of the condition above it, are tried first. With `only`, none but those of these lines are."""
+    changes of it, and of the condition above it, are tried first. With `only`, none but those of these lines are.
+    What stands as the task gives it is not what is wrong, so changes of that alone are not tried."""
     source = kernel.file.source
     if source.count("\n") > LONGEST:
         return ""
     near = () if line is None else (line - 1, line)
     candidates = sorted(cuda_edits.edits(source), key=lambda edit: edit.line not in near)
+    candidates = [edit for edit in candidates if not edit.lines(source) <= kernel.file.given]
     if only:
         candidates = [edit for edit in candidates if edit.line in only]
     for edit in candidates[:MOST]:

@@ -18,14 +18,17 @@ from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case, make, unlike
 from grader.judge.correctness.comparison import Comparison
-from grader.judge.correctness.explaining import NOTHING
+from grader.judge.correctness.explaining import AT_EDGES, NOTHING
 from grader.judge.correctness.verdict import (
     ALL_OF_IT,
     ENDLESS,
     MORE_THAN_ROUNDING,
     NOBODY_WROTE,
     NOTHING_WRITTEN,
+    OF_LANES,
     REPEATING,
+    SUMS_ARE_EXACT,
+    TERM_OF_FEW,
     WHICH_THREAD,
     beside,
     of_origin,
@@ -238,12 +241,23 @@ def _explained(
     else:
         before = comparison.fits[0] if comparison.fits else comparison.advice
         known = counted_terms.told(runner, current.compiled, case) or (*fits, comparison.advice)[0]
+        known = _of_few_lines(known, current.file)
         if known == NOTHING:
             known = f"{known} {_where([first, *others])}".rstrip()
         told = refusal.saying(refusal.reason.replace(before, known))
     if not (comparison.explained or rounded):
         told = _with_quotient(told, current)
     return _traced(told, current, runner, case, comparison.mismatch)
+
+
+def _of_few_lines(advice: str, file: KernelFile) -> str:
+    """What to look at in a small exercise, without what it has none of, such as tiles; elsewhere as it is."""
+    general = advice == SUMS_ARE_EXACT or advice.startswith(AT_EDGES)
+    if not file.given or not general:
+        return advice
+    if "__shfl_" in file.source:
+        return OF_LANES
+    return advice if "atomic" in file.source or advice != SUMS_ARE_EXACT else TERM_OF_FEW
 
 
 def _with_quotient(refusal: Refused, current: KernelSubmission) -> Refused:

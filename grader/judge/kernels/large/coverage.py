@@ -28,6 +28,10 @@ RANGES = (
     "An int holds numbers up to 2,147,483,647, a short up to 32,767, and a float every whole number up to 16,777,216 "
     "only: form indices in size_t."
 )
+PASSED = (
+    "{index} has passed 2,147,483,647, where an int ends, and become negative: keep it in a size_t or long long, and "
+    "convert before a product is formed, as in `size_t(blockIdx.x) * blockDim.x`."
+)
 OTHERWISE = (
     "Does an index overflow (an int holds numbers up to 2,147,483,647, an unsigned twice as many: form it in size_t), "
     "is there a fixed number of blocks, parts or steps, or do large sizes go a way of their own?"

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from grader.emulator.machine.orders import CROWDED, Order
 from grader.emulator.machine.records import WORD
+from grader.findings.phrases import below_device_memory
 from grader.judge.child.protocol import (
     Allocate,
     Gather,
@@ -45,7 +46,7 @@ from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.fresh import PATTERN_BYTES, drawn, even_tables
 from grader.judge.kernels.large import rare_blocks
-from grader.judge.kernels.large.coverage import COVER, OTHERWISE, RANGES, atomics, uncovered
+from grader.judge.kernels.large.coverage import COVER, OTHERWISE, PASSED, RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
 from grader.judge.kernels.sampling import LONGEST_BLOCK
@@ -55,6 +56,7 @@ from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
 from grader.workbook import suspects, units
+from grader.workbook.cuda_source import index_of
 from grader.workbook.reference import Problem, Sampled
 from grader.workbook.topic import KernelTopic
 
@@ -368,12 +370,20 @@ class Look:
         if counts[largest] <= MOST_OF_AN_INT:
             below = finding.array is None or (finding.element or 0) < 0  # of whichever array lies nearest
             too_far = suspects.too_far(self.kernel.file.source) if below else ""
+            too_far = too_far or self._passed(finding)
             return replaced(finding, remedy=too_far) if too_far else finding
         if finding.array is not None:
-            narrow = suspects.too_small(self.kernel.file.source)
+            narrow = suspects.too_small(self.kernel.file.source) or self._passed(finding)
             return replaced(finding, remedy=narrow) if narrow else finding
         remedy = f"`{largest}` has {counts[largest]:,} elements, more than an int counts. {RANGES}"
         return replaced(finding, remedy=remedy)
+
+    def _passed(self, finding: FindingResult) -> str:
+        """That the index of a finding is one of an int that has become negative; "" where it is not negative."""
+        if not below_device_memory(finding.address) and (finding.element or 0) >= 0:
+            return ""
+        index, _ = index_of(self.kernel.file.source, finding.line or 0, finding.array or "")
+        return PASSED.format(index=f"The index, `{index}`," if index else "The index")
 
     def _allocations(self, runner: Runner) -> list[Operation]:
         """Every array, and the patterns of inputs."""

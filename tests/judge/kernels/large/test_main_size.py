@@ -274,6 +274,30 @@ def test_an_int_that_goes_on_too_far_is_told_wherever_it_leads(
     assert "Line 12: `index` is an int" in remedy
 
 
+OF_32 = """\
+// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, 256)"]
+// block = [256]
+// ///
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N) {
+    const int first = (blockIdx.x * 256 + threadIdx.x) * 32;
+    for (int i = first; i < first + 32; ++i)
+        if (i < N)
+            c[i] = a[i] + b[i];
+}
+"""
+
+
+def test_an_index_that_has_become_negative_is_no_guards_fault(pool: DevicePool, tmp_path: Path) -> None:
+    topic = kernel_topic("vector_add")
+    (tmp_path / "mine.cu").write_text(OF_32, "utf-8")
+    with pytest.raises(Refused, match="The index, `i`, has passed 2,147,483,647") as refused:
+        main_size.look(prepare(topic.parse(tmp_path / "mine.cu"), pool.arch), topic, pool, seed=5)
+    assert "does it compare" not in refused.value.reason
+
+
 @pytest.mark.parametrize(
     ("found", "expected", "right"),
     [
