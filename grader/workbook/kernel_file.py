@@ -44,9 +44,8 @@ class KernelFile(SourceFile):
     tensor_maps: tuple[TensorMapSpec, ...] = ()
     smallest_arch: str | None = None  # where it is more than the topic's
     arch_line: int = 1  # where that stands; where it is not given, the line that opens the launch block
-    given: frozenset[str] = (
-        frozenset()
-    )  # lines that the task gives, without indents: what is wrong is not there
+    given: frozenset[str] = frozenset()
+    """Lines that the task gives, without indents: what is wrong is not there."""
 
     @property
     def extended(self) -> bool:

@@ -35,15 +35,13 @@ class Pages(Pager):
         try:
             pager.communicate(content)
         except KeyboardInterrupt:
-            pager.send_signal(
-                signal.SIGINT
-            )  # which it has had, unless it was another signal that ends the session
+            # Which it has had, unless it was another signal that ends the session.
+            pager.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 pager.wait(ENDS_WITHIN_S)
             pager.kill()
             pager.wait()
-            with contextlib.suppress(termios.error):  # a window that was closed
-                termios.tcsetattr(
-                    sys.stdin, termios.TCSADRAIN, modes
-                )  # a pager that is killed leaves its own
+            # A pager that is killed leaves its own modes; a window that was closed has none.
+            with contextlib.suppress(termios.error):
+                termios.tcsetattr(sys.stdin, termios.TCSADRAIN, modes)
             raise
