@@ -1,6 +1,7 @@
 """A topic's lesson in sections, as HTML: `lessons/<topic>/lesson.md`, in the Markdown that the book is written in.
 
 Of the book's directives these are known: `{literalinclude}`, folded where it is a rung's code, and the role `{value}`.
+What is typed at a terminal is folded as well: the page has buttons for most of it.
 Pictures that the book draws stay in the book.
 """
 
@@ -130,7 +131,7 @@ def _fence(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, e
     info, content = tokens[at].info.strip(), tokens[at].content
     directive = _DIRECTIVE.match(info)
     if directive is None:
-        return _code(content, info)
+        return _folded("At a terminal", _code(content, info)) if info == "console" else _code(content, info)
     name, argument = directive[1], directive[2].strip()
     given, _, body = _options(content)
     if name == "literalinclude" and env["file"] is not None:
@@ -138,10 +139,14 @@ def _fence(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, e
         code = _code(excerpt(file, given), given.get("language", ""))
         if not env["folded"] or "kernels" not in file.parts:
             return code
-        return f"<details><summary>The code of {html.escape(file.stem)}</summary>{code}</details>\n"
+        return _folded(f"The code of {file.stem}", code)
     if name == "drawn":
         return f'<p class="soft">The book has a picture here. {html.escape(body.strip())}</p>\n'
     return _code(body, name if name in ("math", "text") else "text")
+
+
+def _folded(title: str, code: str) -> str:
+    return f"<details><summary>{html.escape(title)}</summary>{code}</details>\n"
 
 
 def _options(content: str) -> tuple[dict[str, str], int, str]:

@@ -44,6 +44,7 @@ def test_a_rungs_code_is_folded_and_other_code_is_not() -> None:
     assert naive.rung == "00_naive"
     assert "<summary>The code of vector_add</summary>" in naive.body
     assert "<details>" not in found["How memory is read"].body
+    assert "<summary>At a terminal</summary>" in found["Try it"].body
 
 
 def test_formulas_links_and_tables() -> None:
