@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import ctypes
+import math
 import re
 import struct
+from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -21,66 +25,106 @@ from grader.emulator.runtime.layout import LANES, LOCAL_WINDOW, PARAM_WINDOW, SH
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)
 _CONVERSION = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?(hh|h|ll|l|z|t)?([diouxXcsfFeEgGaAp%])")
 VPRINTF, ASSERT, MALLOC, FREE = range(4)
+_NAMES = {VPRINTF: "printf", MALLOC: "malloc", FREE: "free"}
+EFFORT = {VPRINTF: 64, MALLOC: 32, FREE: 32}
+"""A lane's call takes as long as so many warp instructions."""
+LINE_EFFORT = 512
+"""The same for what is printed in a buffer that has room."""
 Shape = tuple[int, int, int]
 Read = Callable[[int, int], bytes]
 """Bytes at a generic address, as the running lane sees them: (address, how many). Raises NotAllocated."""
 
 FIFO_BYTES = 1 << 20
-"""Of a launch's output that are kept: the room that CUDA gives printf unless told otherwise. CUDA keeps the last lines
+"""Of a launch's output that are kept, unless told otherwise: the room that CUDA gives printf. CUDA keeps the last lines
 and we the first; neither says how many were lost, so a line says that some were."""
 _CHUNK = 64
 """Bytes of a text that are read together, at first."""
-FULL = f"\n[printf's buffer of {FIFO_BYTES:,} bytes is full: what this launch prints from here on is lost]\n"
+FULL = "\n[printf's buffer of {:,} bytes is full: what this launch prints from here on is lost]\n"
 
 
 class HostCalls:
     """The callback of one launch. Native code calls it with the arguments of all 32 lanes."""
 
-    def __init__(self, memory: Memory, block: Shape, plan: KernelPlan, heap: Heap | None) -> None:
+    def __init__(
+        self, memory: Memory, block: Shape, plan: KernelPlan, heap: Heap | None, fifo_bytes: int
+    ) -> None:
         self.memory = memory
         self.block = block
         self.heap = heap
         self.plan = plan
         self.allocations = memory.table() if heap is None else heap.table()
-        """Sorted (first, last + 1) addresses, flat: what the kernel may access."""
+        """Sorted (first, last + 1) addresses, flat: what the kernel may access when it begins."""
+        self._live = array("q", self.allocations.tolist())
+        """The same at any time; native code reads it where it lies."""
         self.failure: Finding | None = None
-        self._room = FIFO_BYTES
+        self.made: Counter[str] = Counter()
+        """Calls, once a lane, by function."""
+        self.exhausted = False
+        """Whether calls have taken the time of a block's budget, or of what the launch's blocks have together."""
+        self._efforts: Counter[int] = Counter()  # warp instructions, by a block's serial
+        self._effort = 0  # of all blocks
+        self._fifo_bytes = self._room = fifo_bytes  # less than none is left once something is lost
         self._counts: dict[int, int] = {}  # of arguments, by a format's address
         self._callback = _CALL(self._call)
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def _call(self, number: int, context: int, values: int, mask: int) -> int:
-        """Non-zero stops the launch. What a lane's call returns takes the place of its first argument."""
+        """A status other than 0 stops the launch. What a lane's call returns takes the place of its first argument."""
         slots = (ctypes.c_int64 * layout.CONTEXT_SLOTS).from_address(context)
-        arguments = np.ctypeslib.as_array((ctypes.c_int64 * (8 * LANES)).from_address(values)).reshape(
-            8, LANES
-        )
+        arguments = (ctypes.c_int64 * (8 * LANES)).from_address(values)
         lanes = [lane for lane in range(LANES) if mask >> lane & 1]
         call, function = divmod(number, 1 << layout.CALL_AT)
         place = self.plan.system_calls[call].place
         if function == ASSERT:
-            self._assertion(slots, [int(column[lanes[0]]) for column in arguments[:4]], lanes[0])
-            return 1
-        if function in (MALLOC, FREE):
-            return self._on_heap(slots, function, arguments[0], lanes, place)
-        first = int(arguments[0][lanes[0]])
-        if self._room <= 0 and first in self._counts and (arguments[0][lanes] == first).all():
-            arguments[0][lanes] = self._counts[first]
+            self._assertion(slots, [arguments[i * LANES + lanes[0]] for i in range(4)], lanes[0])
+            return layout.TRAPPED
+        self.made[_NAMES[function]] += len(lanes)
+        self._charge(slots, EFFORT[function] * len(lanes))
+        if function == VPRINTF:
+            status = self._prints(slots, arguments, lanes, place)
+        else:
+            status = self._on_heap(slots, function, arguments, lanes, place)
+        return status or (layout.BUDGET_SPENT if self.exhausted else 0)
+
+    def _charge(self, slots: ctypes.Array[ctypes.c_int64], effort: int) -> None:
+        block = slots[layout.BLOCK_SERIAL]
+        self._efforts[block] += effort
+        self._effort += effort
+        together = self._effort > slots[layout.LAUNCH_BUDGET]
+        self.exhausted |= together or self._efforts[block] > slots[layout.BLOCK_BUDGET]
+
+    def _prints(
+        self,
+        slots: ctypes.Array[ctypes.c_int64],
+        arguments: ctypes.Array[ctypes.c_int64],
+        lanes: list[int],
+        place: Place,
+    ) -> int:
+        """printf, whose results take the place of the addresses of its formats."""
+        formats = arguments[:LANES]
+        if self._room < 0 and all(formats[lane] in self._counts for lane in lanes):
+            arguments[:LANES] = [self._counts.get(at, 0) for at in formats]
             return 0
+        texts: dict[int, str] = {}
         for lane in lanes:
+            at = formats[lane]
+            self._charge(slots, LINE_EFFORT)
             read = self._reading(slots, lane)
             try:
-                text, count = self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), read)
+                if at not in texts or _space(at)[0] != "global":
+                    texts[at] = _string(at, read)
+                text, self._counts[at] = self._formatted(texts[at], arguments[LANES + lane], read)
             except NotAllocated as fault:
                 self._astray(slots, fault, lane, "printf", place)
-                return 1
+                return layout.TRAPPED
             self._print(text)
-            arguments[0][lane] = count
+            arguments[lane] = self._counts[at]
         return 0
 
     def _print(self, text: str) -> None:
-        if self._room > 0:
-            print(text[: self._room], end=FULL if len(text) > self._room else "")
+        if self._room >= 0:
+            full = len(text) > self._room
+            print(text[: self._room], end=FULL.format(self._fifo_bytes) if full else "")
             self._room -= len(text)
 
     def _where(self, slots: ctypes.Array[ctypes.c_int64], lane: int) -> tuple[Shape, Shape]:
@@ -94,7 +138,7 @@ class HostCalls:
         self,
         slots: ctypes.Array[ctypes.c_int64],
         function: int,
-        values: np.ndarray,
+        values: ctypes.Array[ctypes.c_int64],
         lanes: list[int],
         place: Place,
     ) -> int:
@@ -103,23 +147,36 @@ class HostCalls:
         for lane in lanes:
             try:
                 if function == MALLOC:
-                    nbytes = int(values[lane]) & (1 << 64) - 1
-                    values[lane] = self.heap.alloc(nbytes)
-                    _forget(slots, int(values[lane]), nbytes)
+                    values[lane] = self._take(slots, values[lane] & (1 << 64) - 1)
                 else:
-                    self.heap.free(int(values[lane]))
+                    self._give_back(values[lane])
             except NotAllocated as fault:
                 self._astray(slots, fault, lane, "free", place)
-                return 1
-        self.allocations = self.heap.table()
-        slots[layout.ALLOCATIONS] = self.allocations.ctypes.data
-        slots[layout.ALLOCATION_COUNT] = len(self.allocations) // 2
-        count = len(self.plan.sites)
-        sites = (ctypes.c_int64 * (count * layout.SITE_SLOTS)).from_address(slots[layout.SITES])
-        for site in range(count):  # what they remember may have been freed
-            sites[site * layout.SITE_SLOTS + layout.BOUND_LOW] = 0
-            sites[site * layout.SITE_SLOTS + layout.BOUND_HIGH] = 0
+                return layout.TRAPPED
+        slots[layout.ALLOCATIONS], count = self._live.buffer_info()
+        slots[layout.ALLOCATION_COUNT] = count // 2
+        if function == FREE and self.plan.sites:  # what sites remember may have been freed
+            shape = (len(self.plan.sites), layout.SITE_SLOTS)
+            sites = (ctypes.c_int64 * math.prod(shape)).from_address(slots[layout.SITES])
+            np.ctypeslib.as_array(sites).reshape(shape)[:, (layout.BOUND_LOW, layout.BOUND_HIGH)] = 0
         return 0
+
+    def _take(self, slots: ctypes.Array[ctypes.c_int64], nbytes: int) -> int:
+        assert self.heap is not None
+        address = self.heap.alloc(nbytes)
+        if address:
+            at = bisect.bisect_left(self._live, address)
+            self._live[at:at] = array("q", (address, address + max(nbytes, 1)))
+            _forget(slots, address, nbytes)
+        return address
+
+    def _give_back(self, address: int) -> None:
+        """Raises NotAllocated."""
+        assert self.heap is not None
+        self.heap.free(address)
+        if address:
+            at = bisect.bisect_left(self._live, address)
+            del self._live[at : at + 2]
 
     def _astray(
         self, slots: ctypes.Array[ctypes.c_int64], fault: NotAllocated, lane: int, function: str, place: Place
@@ -161,10 +218,9 @@ class HostCalls:
 
         return read
 
-    def _formatted(self, format_address: int, values_address: int, read: Read) -> tuple[str, int]:
+    def _formatted(self, text: str, values_address: int, read: Read) -> tuple[str, int]:
         """C's printf over the arguments as the compiler packed them (in order, aligned to their size), and how many
         they are."""
-        text = _string(format_address, read)
         position = count = 0
 
         def take(nbytes: int) -> bytes:
@@ -176,7 +232,6 @@ class HostCalls:
             return data
 
         formatted = "".join(self._pieces(text, take, read))
-        self._counts[format_address] = count
         return formatted, count
 
     def _pieces(self, text: str, take: Callable[[int], bytes], read: Read) -> Iterator[str]:
@@ -235,7 +290,7 @@ def _space(address: int) -> tuple[Space, int]:
 
 def _forget(slots: ctypes.Array[ctypes.c_int64], address: int, nbytes: int) -> None:
     """What others did with this memory before they freed it is no race with what its new owner does."""
-    if slots[layout.RECORDS] and address:
+    if slots[layout.RECORDS]:
         shift = slots[layout.RECORD_SHIFT]
         first, last = (at - layout.GLOBAL_BASE >> shift for at in (address, address + nbytes - 1))
         granules = max(last - first + 1, 0)

@@ -22,7 +22,7 @@ from grader.emulator.machine import clusters, room
 from grader.emulator.machine.counters import l2_bytes, tally
 from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.heap import Heap
-from grader.emulator.machine.host import HostCalls
+from grader.emulator.machine.host import FIFO_BYTES, HostCalls
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.orders import CROWDED, REVERSED, SWITCHED, Order, arranged, seed
 from grader.emulator.machine.origins import Origins, Watch
@@ -112,6 +112,8 @@ class LaunchExecution:
     trace: BlockTrace | None = None
     heap: Heap | None = None
     """Where the kernel uses it."""
+    printf_bytes: int = FIFO_BYTES
+    """Of its output that are kept."""
     workspace: int = 0
     """Where a cooperative launch synchronises its grid."""
     watch: Watch = "never"
@@ -266,7 +268,7 @@ class LaunchExecution:
 
     def _prepare(self) -> None:
         self.plan = self.compiled.plan
-        self.calls = HostCalls(self.memory, self.block, self.plan, self.heap)
+        self.calls = HostCalls(self.memory, self.block, self.plan, self.heap, self.printf_bytes)
         self.allocations = self.calls.allocations
 
     def _takes_turns(self, order: Order) -> bool:
@@ -424,7 +426,7 @@ class LaunchExecution:
         self._refuse_without_room(workers)
         return LaunchRecord(
             kernel=self.plan.name, grid=self.grid, block=self.block, shared_bytes=self.shared_bytes,
-            registers=self.registers, status=_STATUS[status], counters=counted.total,
+            registers=self.registers, status=self._status(status), counters=counted.total,
             lines=counted.lines(),
             findings=found + self._trap(status, blocks), blocks_run=blocks_run, grid_blocks=math.prod(self.grid),
             dram_read_bytes=32 * loaded, dram_write_bytes=32 * stored,
@@ -440,7 +442,12 @@ class LaunchExecution:
             atomics_a_word=atomics_a_word, accessed=self.trace.accessed(launched) if self.trace else (),
             first_infinity=self.origins.first(layout.FIRST_INFINITY, self.plan, self.grid, self.block),
             first_nan=self.origins.first(layout.FIRST_NAN, self.plan, self.grid, self.block),
+            host_calls=dict(self.calls.made),
         )  # fmt: skip
+
+    def _status(self, status: int) -> str:
+        by_calls = status == layout.BUDGET_SPENT and self.calls.exhausted
+        return "calls exhausted" if by_calls else _STATUS[status]
 
     def _refuse_without_room(self, workers: Sequence[Worker]) -> None:
         """Raises UnsupportedPtx where a block needed more of something than the emulator keeps."""

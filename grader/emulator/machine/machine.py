@@ -21,6 +21,7 @@ from grader.emulator.errors import LaunchRefused, TooManyBlocks, TooManyRegister
 from grader.emulator.machine import children, clusters
 from grader.emulator.machine.cores import Cores, usable
 from grader.emulator.machine.heap import Heap
+from grader.emulator.machine.host import FIFO_BYTES
 from grader.emulator.machine.launch import NO_BUDGET, LaunchExecution, Shape
 from grader.emulator.machine.memory import ALIGNMENT, ARENA_BYTES, Memory
 from grader.emulator.machine.orders import Order
@@ -108,15 +109,21 @@ class Image:
 
 class Machine:
     """A device of the architecture `arch`, run by `threads` threads of the host (as many as it has cores, by default);
-    with `shared`, the file of a `Cores`, by as many of them as there are idle cores, and by one in any case."""
+    with `shared`, the file of a `Cores`, by as many of them as there are idle cores, and by one in any case.
+    Of what a launch prints, `printf_bytes` are kept."""
 
     def __init__(
-        self, arch: str = devices.DEFAULT_ARCH, threads: int | None = None, shared: int | None = None
+        self,
+        arch: str = devices.DEFAULT_ARCH,
+        threads: int | None = None,
+        shared: int | None = None,
+        printf_bytes: int = FIFO_BYTES,
     ) -> None:
         self.device = devices.find(arch)
         self.limits = dict(self.device.attributes)
         self.memory = Memory(ARENA_BYTES)
         self.threads = threads or usable()
+        self.printf_bytes = printf_bytes
         self._cores = Cores(self.threads, shared)
         self._traces = Traces(self.memory)
         self._workers = Workers(self.memory.capacity, self._cores)
@@ -188,7 +195,8 @@ class Machine:
         """Runs a kernel to its end and says what it counted and found.
 
         `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory. A block
-        may execute at most `budget` warp instructions, and all together TOGETHER times as many. `blocks` are linear
+        may execute at most `budget` warp instructions, and all together TOGETHER times as many; what they ask of the
+        host may take the time of as many again. `blocks` are linear
         block numbers to run in place of all, in this order, and none any more once they have taken the effort of
         `enough` warp instructions. `order` is the order of the blocks where all run, in kernels whose blocks
         communicate. Of the block `traced` it is noted what it accesses. The blocks of a `cooperative` launch, which
@@ -213,7 +221,7 @@ class Machine:
                 grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
                 budget=budget or NO_BUDGET, device=self.device, registers=kernel.registers, cluster=shape,
                 trace=None if traced is None else BlockTrace(traced), workspace=workspace,
-                heap=self.heap if compiled.plan.allocates else None,
+                heap=self.heap if compiled.plan.allocates else None, printf_bytes=self.printf_bytes,
                 watch=watch, extents=extents,
             )  # fmt: skip
             if blocks is not None:

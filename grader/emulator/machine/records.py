@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from grader.emulator.places import GIVEN, UNKNOWN, Place
@@ -373,6 +373,7 @@ NOT_COMPLETED = {
     "launch budget exhausted": (
         "the blocks used up their instruction budget together: a grid far too large, or all the work in each thread?"
     ),
+    "calls exhausted": "the kernel called the host too often: printf, malloc or free in a loop?",
     "repeating": "threads stored again what others had stored, over and over: all the work in each block?",
     "deadlock": "the kernel deadlocked at a barrier",
 }
@@ -391,7 +392,8 @@ class LaunchRecord:
     registers: int
     """Per thread, as ptxas allotted them."""
     status: str
-    """"completed", "budget exhausted" by a block, "launch budget exhausted" by all together, "repeating" of one
+    """"completed", "budget exhausted" by a block, "launch budget exhausted" by all together, "calls exhausted" by calls
+    of the host that take as long as these, "repeating" of one
     that was stopped because it stored again and again what other threads had stored, "deadlock", "trap", or
     "starved": all blocks wait, and more cannot begin."""
     counters: dict[str, int]
@@ -441,3 +443,5 @@ class LaunchRecord:
     """Made by arithmetic of finite numbers, where that was watched."""
     first_nan: Origin | None = None
     """Made by arithmetic of numbers, where that was watched."""
+    host_calls: dict[str, int] = field(default_factory=dict)
+    """Of printf, malloc and free, once a thread, where there were any."""

@@ -22,6 +22,7 @@ from grader.emulator.runtime.build import prepare
 from grader.emulator.streams.commands import Entry
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import (
+    MOST_PRINTED,
     Answer,
     Hello,
     Message,
@@ -38,9 +39,6 @@ from grader.judge.child.protocol import (
 from grader.sandbox.box import Box
 from grader.sandbox.memory import memory_bytes
 from grader.sandbox.start import end, how_it_ended, start, takes_more
-
-MOST_PRINTED = 1 << 16
-"""Bytes of a case's output that are looked at."""
 
 _LOOK_S = 0.1
 """How often a child that works is looked at: whether it lives, and what memory it has."""

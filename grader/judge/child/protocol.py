@@ -22,6 +22,9 @@ from grader.emulator.machine.orders import Order
 from grader.emulator.machine.records import Accessed, Counted, Finding, Origin, Touched
 from grader.emulator.streams.commands import Entry, Recording
 
+MOST_PRINTED = 1 << 16
+"""Bytes of a case's output that are looked at."""
+
 
 class Allocate(Struct, frozen=True, tag=True):
     """A device buffer of `nbytes`, with `guard` further bytes before and after it in the same allocation."""
@@ -315,6 +318,7 @@ class Record(Struct, frozen=True):
     accessed: tuple[Accessed, ...] = ()
     first_infinity: Origin | None = None
     first_nan: Origin | None = None
+    host_calls: dict[str, int] = {}
 
 
 class Request(Struct, frozen=True):

@@ -18,7 +18,7 @@ from grader import cuda
 from grader.emulator.pycuda_api.driver.emulation import emulation
 from grader.emulator.runtime import build
 from grader.judge.child.executor import Executor, Memory, Value
-from grader.judge.child.protocol import Failure, Hello, Operation, Reply, Request, receive, send
+from grader.judge.child.protocol import MOST_PRINTED, Failure, Hello, Operation, Reply, Request, receive, send
 
 
 class Doer(Protocol):
@@ -93,6 +93,9 @@ def run(arguments: list[str], executor: Callable[[cuda.Cuda, int, int], Doer]) -
         if device.kind == "emulator":
             emulation().threads = None if threads == "all" else int(threads)
             emulation().shared = cores[0] if cores else None
+            emulation().printf_bytes = (
+                MOST_PRINTED // 2
+            )  # so that its words of what is lost are looked at too
         does, greeting = executor(device, memory, replies), hello(device)
     except Exception as error:
         send(replies, Hello("emulator", "", arch, 0, {}, None, None, failure(0, error)))

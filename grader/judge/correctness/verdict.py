@@ -34,6 +34,14 @@ ALL_OF_IT = (
     "more blocks than there is work."
 )
 
+TOO_MANY_CALLS = {
+    "printf": "Print from one thread, under a condition such as `if (blockIdx.x == 0 && threadIdx.x == 0)`, and not at "
+    "each turn of a long loop; and see that the loop ends.",
+    "malloc": "Take memory once, in front of the loop; or keep values in an array of a constant size, in shared memory "
+    "or in a scratch array that the launch block declares. See that the loop ends.",
+}
+"""How to do with fewer calls, by the function that was called most."""
+
 REPEATING = "repeating"
 """The status of a launch whose threads stored again and again what others had stored."""
 
@@ -186,6 +194,8 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
                 f"The blocks of `{record.kernel}` had executed {executed:,} warp instructions together and were not "
                 f"done; this problem needs far fewer. {_busiest(record)}{ALL_OF_IT}",
             )
+        if record.status == "calls exhausted":
+            return Refused("timeout", _calls(record))
         if record.status == REPEATING:
             return Refused(
                 "timeout",
@@ -205,6 +215,15 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
         if record.status == "trap" and not record.findings:
             return Refused("fail", f"`{record.kernel}` stopped with a trap. {TRAPS}")
     return None
+
+
+def _calls(record: Record) -> str:
+    most = max(record.host_calls, key=record.host_calls.__getitem__)
+    made = " and ".join(f"{name} {count:,} times" for name, count in record.host_calls.items())
+    return (
+        f"`{record.kernel}` called {made} and had not ended: on a GPU too, a call takes as long as hundreds of "
+        f"instructions. {TOO_MANY_CALLS['printf' if most == 'printf' else 'malloc']}"
+    )
 
 
 def _busiest(record: Record) -> str:

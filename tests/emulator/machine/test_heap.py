@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from emulated import Bench
 
@@ -55,6 +57,17 @@ def test_misuse_is_found(bench: Bench) -> None:
         ran = bench.cuda(SOURCE, kernel, 1, 1, np.zeros(1, np.int32))
         assert ran.findings == ["out_of_bounds"], kernel
         assert ran.record.status == status
+
+
+def test_holes_that_meet_are_one() -> None:
+    """In whatever order the pieces between them are freed."""
+    for order in itertools.permutations(range(3)):
+        heap = Heap(Memory(1 << 30))
+        pieces = [heap.alloc(HEAP_BYTES // 4) for _ in range(3)]
+        assert heap.alloc(HEAP_BYTES // 2) == 0
+        for index in order:
+            heap.free(pieces[index])
+        assert heap.alloc(HEAP_BYTES) == heap.base
 
 
 def test_freed_memory_is_taken_again() -> None:

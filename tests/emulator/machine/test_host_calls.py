@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from emulated import Bench
 
-from grader.emulator.machine.host import FIFO_BYTES, FULL
+from grader.emulator.machine.host import EFFORT, FIFO_BYTES, FREE, FULL, LINE_EFFORT, MALLOC, VPRINTF
+from grader.emulator.machine.launch import TOGETHER
+from grader.emulator.machine.machine import Machine
 from grader.findings.kernels import message
 
 SOURCE = r"""
@@ -31,6 +33,12 @@ extern "C" __global__ void wide() { printf("%500000000d%.*f\n", 1, 500000000, 2.
 extern "C" __global__ void long_text() { printf("%*s%s\n", -500000000, "x", "y"); }
 
 extern "C" __global__ void much() { for (int i = 0; i < 20000; i++) printf("%0100d\n", i); }
+
+extern "C" __global__ void prints(int turns) { for (int i = 0; i < turns; i++) printf("%d\n", 1000 + i); }
+
+extern "C" __global__ void nothing(int turns) { for (int i = 0; i < turns; i++) printf(""); }
+
+extern "C" __global__ void takes(int turns) { for (int i = 0; i < turns; i++) free(malloc(i)); }
 
 extern "C" __global__ void some() { if (threadIdx.x % 16 == 3) printf("%d;", threadIdx.x + 100 * blockIdx.x); }
 
@@ -102,8 +110,41 @@ def test_printf_keeps_what_its_buffer_holds(
 ) -> None:
     bench.cuda(SOURCE, kernel, 1, 1)
     printed = capsys.readouterr().out
-    assert len(printed) == FIFO_BYTES + len(FULL)
-    assert printed.endswith(FULL)
+    full = FULL.format(FIFO_BYTES)
+    assert len(printed) == FIFO_BYTES + len(full)
+    assert printed.endswith(full)
+
+
+def few_kept(nbytes: int) -> Bench:
+    return Bench(Machine(threads=1, printf_bytes=nbytes))
+
+
+@pytest.mark.parametrize("nbytes", [155, 158, 160])
+def test_printf_says_once_that_something_is_lost(nbytes: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whether or not the buffer ends with a line, or with a warp's."""
+    few_kept(nbytes).clean(SOURCE, "prints", 1, 32, 3)
+    assert capsys.readouterr().out == (32 * "1000\n")[:nbytes] + FULL.format(nbytes)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "effort", "called"),
+    [
+        ("prints", 320 * EFFORT[VPRINTF] + 32 * LINE_EFFORT, {"printf": 320}),
+        ("nothing", 320 * (EFFORT[VPRINTF] + LINE_EFFORT), {"printf": 320}),
+        ("takes", 320 * (EFFORT[MALLOC] + EFFORT[FREE]), {"malloc": 320, "free": 320}),
+    ],
+)
+def test_calls_of_the_host_take_from_the_budget(kernel: str, effort: int, called: dict[str, int]) -> None:
+    """As many as the budget allows, and one more: 10 turns of a warp."""
+    for budget, status in ((effort, "completed"), (effort - 1, "calls exhausted")):
+        record = few_kept(158).cuda(SOURCE, kernel, 1, 32, 10, budget=budget).record
+        assert (record.status, record.host_calls) == (status, called)
+
+
+def test_blocks_together_may_call_as_often_as_some_budgets_allow() -> None:
+    each = 320 * (EFFORT[MALLOC] + EFFORT[FREE])
+    for blocks, status in ((TOGETHER, "completed"), (TOGETHER + 1, "calls exhausted")):
+        assert few_kept(0).cuda(SOURCE, "takes", blocks, 32, 10, budget=each).record.status == status
 
 
 def test_printf_returns_the_number_of_its_arguments(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:

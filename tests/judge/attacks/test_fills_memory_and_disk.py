@@ -11,6 +11,7 @@ from attacking import attack, each_protection, order
 from grader.emulator.streams.commands import MOST_CALLS
 from grader.judge.child import process
 from grader.judge.child.process import RECORDING, ChildDied
+from grader.judge.child.protocol import MOST_PRINTED
 from grader.judge.refused import Lost
 from grader.judge.runners.runner import Runner
 
@@ -115,7 +116,7 @@ def test_what_it_prints_is_limited(protection: str, monkeypatch: pytest.MonkeyPa
     """
     _, printed = attack(body, protection, monkeypatch)
     assert set(printed) == {"x"}
-    assert len(printed) == process.MOST_PRINTED
+    assert len(printed) == MOST_PRINTED
 
 
 @each_protection

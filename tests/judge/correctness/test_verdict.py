@@ -33,6 +33,8 @@ def test_records() -> None:
     assert "10,000" in reason(verdict.of_records([record(status="budget exhausted")], 10_000), "timeout")
     together = record(status="launch budget exhausted", counters={metrics.WARP_INSTRUCTIONS: 45_000})
     assert "45,000" in reason(verdict.of_records([together], 10_000), "timeout")
+    calls = record(status="calls exhausted", host_calls={"malloc": 12_000, "free": 11_000})
+    assert "malloc 12,000 times and free 11,000 times" in reason(verdict.of_records([calls], 10), "timeout")
     assert "others have stored" in reason(verdict.of_records([record(status="repeating")], 10), "timeout")
     assert "barrier" in reason(verdict.of_records([record(status="deadlock")], None), "timeout")
     assert "trap" in reason(verdict.of_records([record(status="trap")], None))

@@ -65,7 +65,7 @@ def hint(e: Emitter, o: Op) -> None:
 
 @op("call", allow=("uni",))
 def system_call(e: Emitter, o: Op) -> None:
-    """printf and assert: the host is called with each lane's arguments, and says whether to go on."""
+    """printf, assert, malloc and free: the host is called with each lane's arguments, and says whether to go on."""
     outputs, name, arguments = e.inst.operands
     assert isinstance(name, Sym)
     assert isinstance(outputs, Vec)
@@ -78,6 +78,6 @@ def system_call(e: Emitter, o: Op) -> None:
             e.store_vector(value, e.b.add(e.value_buffer, I64(index * 256)))
         stop = e.call_host(I64(number), e.context, e.value_buffer, mask)
         with e.b.if_then(e.b.icmp_unsigned("!=", stop, I64(0)), likely=False):
-            e.b.ret(I64(layout.TRAPPED))
+            e.b.ret(stop)
     for output in outputs.items:
         e.write(output, e.load_vector(e.value_buffer, I64), "b64")

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from grader.emulator import devices
+from grader.emulator.machine.host import FIFO_BYTES
 from grader.emulator.machine.machine import LaunchRecord, Machine
 from grader.emulator.machine.orders import Order
 from grader.emulator.machine.origins import Watch
@@ -69,6 +70,7 @@ class Emulation:
         self.threads = threads
         self.tells_unset = tells_unset
         self.shared: int | None = None  # the file by which several emulations share these cores
+        self.printf_bytes = FIFO_BYTES  # of what a launch prints that are kept
         self.initialised = False
         self.records: list[LaunchRecord] = []
         self.budget: int | None = None  # warp instructions a block
@@ -85,7 +87,7 @@ class Emulation:
 
     @cached_property
     def machine(self) -> Machine:
-        return Machine(arch=self.arch, threads=self.threads, shared=self.shared)
+        return Machine(self.arch, self.threads, self.shared, self.printf_bytes)
 
     @property
     def stack(self) -> list[PushedContext]:
