@@ -93,9 +93,8 @@ def run(arguments: list[str], executor: Callable[[cuda.Cuda, int, int], Doer]) -
         if device.kind == "emulator":
             emulation().threads = None if threads == "all" else int(threads)
             emulation().shared = cores[0] if cores else None
-            emulation().printf_bytes = (
-                MOST_PRINTED // 2
-            )  # so that its words of what is lost are looked at too
+            # Half, so that its words of what is lost are looked at too.
+            emulation().printf_bytes = MOST_PRINTED // 2
         does, greeting = executor(device, memory, replies), hello(device)
     except Exception as error:
         send(replies, Hello("emulator", "", arch, 0, {}, None, None, failure(0, error)))
