@@ -58,10 +58,12 @@ class Requests:
         return Response(pages.style(), media_type="text/css")
 
     async def picture(self, request: Request) -> Response:
-        """What the kernel accesses that was judged last."""
-        drawn = pages.picture(self.desk, self._name(request), "narrow" in request.query_params)
-        if drawn is None:
+        """What the kernel accesses that was judged last; an exercise's solution, where that is asked for."""
+        name, asked = self._name(request), request.query_params
+        found = await self.desk.solved(name) if "solved" in asked else self.desk.accessed(name)
+        if found is None:
             raise HTTPException(404, "There is no picture yet.")
+        drawn = pages.picture(found, self.desk.file(name).name, "narrow" in asked)
         policy = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"}
         return Response(drawn, media_type="image/svg+xml", headers=policy)
 

@@ -53,6 +53,7 @@ class Desk:
         self.exercises = exercises.discover()
         self.verdicts: dict[str, Verdict] = {}
         self.hints_told: dict[str, int] = {}
+        self._solved: dict[str, Accesses | None] = {}
         self.unread: WarpladderError | None = None  # why the history could not be read last
         self.unwritten: WarpladderError | None = None  # why the last grade is not in it
         self.closing = False  # the server is about to end: nothing waits any more
@@ -132,6 +133,20 @@ class Desk:
             remember(name, file, source, verdict.result)
         except WarpladderError as error:  # which costs no verdict
             self.unwritten = error
+
+    def accessed(self, name: str) -> Accesses | None:
+        """What the kernel accesses that was judged last; None where that cannot be drawn."""
+        return self.verdicts[name].accesses if name in self.verdicts else None
+
+    async def solved(self, name: str) -> Accesses | None:
+        """What the solution of an exercise accesses; None where that cannot be drawn."""
+        if (exercise := self.exercises.get(name)) is None:
+            return None
+        if name not in self._solved:
+            self._solved[name] = await self._aside(
+                lambda: accesses.if_any(exercise, exercise.solution, self._arch)
+            )
+        return self._solved[name]
 
     def way(self) -> list[Stop]:
         """How far the learner has come; with nothing reached, where the history cannot be read."""

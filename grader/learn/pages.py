@@ -16,7 +16,7 @@ from grader.report import console, pages
 from grader.report.pictures import accesses
 from grader.report.pictures.arrays import NARROW
 from grader.report.rendering import environment
-from grader.results import ClaimResult, Grade, Number, SmallCase
+from grader.results import Accesses, ClaimResult, Grade, Number, SmallCase
 from grader.workbook import units
 from grader.workbook.exercises import Exercise
 from grader.workbook.ladder import figures
@@ -73,12 +73,9 @@ def style() -> str:
     return _environment().get_template("learn.css.j2").render()
 
 
-def picture(desk: Desk, name: str, narrow: bool) -> str | None:
-    """What one block of the kernel accesses that was judged last, as SVG; None where there is none to draw."""
-    verdict = desk.verdicts.get(name)
-    if verdict is None or verdict.accesses is None:
-        return None
-    return accesses(verdict.accesses, desk.file(name).name, NARROW if narrow else COLUMN)
+def picture(drawn: Accesses, name: str, narrow: bool) -> str:
+    """What one block of a kernel file of that name accesses, as SVG."""
+    return accesses(drawn, name, NARROW if narrow else COLUMN)
 
 
 def _parts(desk: Desk, name: str, complaint: str) -> dict[str, object]:

@@ -85,6 +85,14 @@ def test_what_a_wrong_kernel_accesses_is_drawn(browser: TestClient) -> None:
     assert browser.get(f"/picture/{FIRST.name}.svg").status_code == 200
 
 
+def test_what_the_solution_of_an_exercise_accesses_is_drawn(browser: TestClient) -> None:
+    first, again = (browser.get(f"/picture/{FIRST.name}.svg?solved").text for _ in range(2))
+    assert "written to global" in first
+    assert first == again
+    assert f"/picture/{FIRST.name}.svg?solved" in browser.get(f"/at/{FIRST.name}").text
+    assert browser.get("/picture/vector_add.svg?solved").status_code == 404
+
+
 def test_a_ladder_is_judged_beside_its_lesson(browser: TestClient) -> None:
     assert "The code of 01_one_element" in browser.get("/at/vector_add?section=5").text
     starter = topics.load("vector_add").starter_text
