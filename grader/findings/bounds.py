@@ -66,6 +66,12 @@ _HOST_POINTER = (
     "Pass the kernel a pointer that cudaMalloc has given, and copy to it with cudaMemcpy: what malloc, new or a "
     "std::vector give lies in the host's memory."
 )
+_UNMASKED = (
+    "`{index}` holds all bits above those that are shifted out, and so comes to far more than the {elements} elements "
+    "of `{array}`: keep the low bits alone, {mask}."
+)
+FAR_BEHIND = 256
+"""Arrays that an index has passed by which keeps bits that it was not to have: 8 more of them at the least."""
 _BELOW = "The index is below 0: has the array room in front for what is subtracted, and is nothing subtracted twice?"
 _UNSIGNED = " {what} is unsigned, and so is what is computed with it: no comparison with 0 keeps that out."
 _SIGNED_CHAR = (
@@ -107,6 +113,12 @@ def remedy(finding: Finding) -> str:
     if finding.in_heap or finding.instruction == "free":
         return _FREE_ONCE if finding.instruction == "free" else _IN_HEAP
     element = finding.element or 0
+    if finding.text is not None and (index := _unmasked(finding, finding.text)):
+        elements = math.prod(finding.shape or (0,))
+        mask = (
+            f"`({index}) & {elements - 1}`" if elements & (elements - 1) == 0 else f"`({index}) % {elements}`"
+        )
+        return _UNMASKED.format(index=index, elements=f"{elements:,}", array=finding.array, mask=mask)
     if finding.text is not None and finding.text.signed_char and -128 <= element < 0:
         return _SIGNED_CHAR.format(meant=element + 256, element=element)
     if finding.space == "shared":
@@ -128,6 +140,17 @@ def remedy(finding: Finding) -> str:
     if finding.wrapped:
         return f"{_BELOW}{_unsigned(finding)}"
     return _of_text(finding, finding.text) if finding.text is not None else _of_condition(finding)
+
+
+def _unmasked(finding: Finding, text: Text) -> str:
+    """The index of an access far outside of its array that is shifted, and keeps whatever is above; "" of another."""
+    far = abs(finding.element or 0) >= FAR_BEHIND * math.prod(finding.shape or (0,)) > 0
+    return next((each for each in (text.index, text.formed) if far and shifts_alone(each)), "")
+
+
+def shifts_alone(index: str) -> bool:
+    """Whether an index is what a shift to the right has left of something, with no mask: any bits may be above."""
+    return bool(re.fullmatch(r"[\w.\[\]]+\s*>>\s*(?:[\w.]+|\([^()]*\))", index.strip()))
 
 
 def _unsigned(finding: Finding) -> str:

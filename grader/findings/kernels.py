@@ -32,6 +32,7 @@ from grader.findings.phrases import (
     called,
     counted,
     does,
+    global_element,
     global_place,
     in_line,
     memory_name,
@@ -268,16 +269,18 @@ def _overtakes(finding: Finding, other: Access) -> str:
     by = other_party(finding, other)
     if finding.scope == "grid":
         who = f"{actor(finding)} of block {finding.block}"
-        return f"{who} writes {global_place(finding)}, which {by} reads, and nothing orders the two"
+        return f"{who} writes {global_element(finding)}, which {by} reads, and nothing orders the two"
     barriers = f"{'__syncwarp() or ' if finding.scope == 'warp' else ''}__syncthreads()"
-    return f"{actor(finding)} writes {global_place(finding)}, which {by} reads, with no {barriers} in between"
+    return (
+        f"{actor(finding)} writes {global_element(finding)}, which {by} reads, with no {barriers} in between"
+    )
 
 
 def _stored_read_only(finding: Finding) -> str:
     other = finding.other or Access()
     whom = "the kernel itself" if finding.scope == "warp" else other_party(finding, other)
     cache = "a texture" if finding.instruction else "the read-only cache"
-    return f"{actor(finding)} reads {global_place(finding)} through {cache}, where {whom} has stored"
+    return f"{actor(finding)} reads {global_element(finding)} through {cache}, where {whom} has stored"
 
 
 def _absent_lanes(finding: Finding) -> str:
@@ -310,8 +313,8 @@ def _barrier(finding: Finding) -> str:
     if finding.arrivals:
         return _arrivals(finding.arrivals, finding)
     if finding.other is None:
-        place = f"the barrier in {finding.place.words()}" if finding.place.line else "a barrier"
-        return f"only some threads of a warp reach {place} while the others are elsewhere"
+        barrier = "this barrier" if finding.place.line else "a barrier"
+        return f"only some threads of a warp reach {barrier} while the others are elsewhere"
     return f"threads of one block wait at different barriers{_in_lines(finding.place, finding.other.place)}"
 
 

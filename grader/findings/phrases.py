@@ -121,6 +121,12 @@ def global_place(finding: Finding) -> str:
     return f"at byte {offset_of(finding)} of {name}"
 
 
+def global_element(finding: Finding) -> str:
+    """The same as what is written or read: an element by its name alone."""
+    place = global_place(finding)
+    return place.removeprefix("in ") if finding.array is not None else place
+
+
 def _index(element: int, shape: Sequence[int]) -> str:
     return ", ".join(map(str, _indices(element, shape)))
 

@@ -48,7 +48,7 @@ _SYNCTHREADS = (
 )
 _SYNCWARP = (
     "Lanes of a warp do not run in step by themselves: put a __syncthreads() between the accesses where all of the "
-    "block comes by, or else a __syncwarp()."
+    "block comes by. A __syncwarp() is enough only where no other warp comes to these elements."
 )
 _FENCE = "Put a __threadfence() between the store and the atomic or the volatile store that announces it."
 _FENCE_OF_BLOCK = (
@@ -66,10 +66,8 @@ _ONE_STORE = (
     "Let one thread store each element: put the store under a condition such as `if (threadIdx.x == 0)`, or add with "
     "atomicAdd."
 )
-_ADD = (
-    "Every block stores to the same element, and the last one's value stays: add with atomicAdd, or give each block an "
-    "element of its own."
-)
+_ADD = "Every block stores to the same element, and the last one's value stays: add with atomicAdd{own}."
+_OWN = ", or give each block an element of its own"
 _OVERLAP = (
     "Blocks come to the same element. Each element of `{array}` is to be stored by one thread: does the index count "
     "the rows before its own, each of their whole length, and all that the blocks before have taken? Where blocks are "
@@ -315,15 +313,17 @@ def _remedy_of_race(finding: Finding) -> str:
     if finding.other is not None and finding.other.action == "read":
         return _SECOND_LAUNCH if finding.scope == "grid" else _SYNCTHREADS
     if finding.action == "write":
-        several = math.prod(finding.shape or (1,)) > 1
-        return (
-            (_OVERLAP.format(array=finding.array) if several else _ADD)
-            if finding.scope == "grid"
-            else _ONE_STORE
-        )
+        return _remedy_of_blocks(finding) if finding.scope == "grid" else _ONE_STORE
     if finding.action == "atomic":
         return _ALL_ATOMIC
     return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC
+
+
+def _remedy_of_blocks(finding: Finding) -> str:
+    """Of blocks that store to one element, which may be all that the array has."""
+    if math.prod(finding.shape or (1,)) > 1:
+        return _OVERLAP.format(array=finding.array)
+    return _ADD.format(own="" if finding.shape else _OWN)
 
 
 _REMEDIES: Mapping[Kind, str] = {

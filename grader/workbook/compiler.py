@@ -32,6 +32,11 @@ _NO_SPACE = "without execution space annotations"
 
 _BARE = re.compile(r"\b((?:thread|block)Idx|(?:block|grid)Dim)\b(?!\s*\.)")
 _TWO_TO_SHUFFLE = re.compile(r"\b(__shfl_\w*sync)\s*\(([^(),]{1,60},[^(),]{1,60})\)")
+_OF_POINTER = re.compile(
+    r'overloaded function "(atomic\w+)".{0,200}?types are: \('
+    r"((?:(?:un)?signed )?(?:char|short)|bool|(?:unsigned )?long|long long) \*",
+    re.DOTALL,
+)
 _OF_THREE = re.compile(r"\b(?:uint3|dim3)\b")
 
 _REMEDIES = {
@@ -378,7 +383,8 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
             f"`{kernel}` is launched as a kernel, and stands here without __global__:\n{item.excerpt.strip()}",
             f'write `extern "C" __global__ void {kernel}(…)`',
         )
-    remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
+    remedy = _without_atomic(item)
+    remedy = remedy or next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
     remedy = remedy or _without_axis(item) or _without_mask(item) or _missing(item.message) or _no_token(item)
     return _with_excerpt(item), remedy
 
@@ -387,6 +393,16 @@ def _without_axis(item: Diagnostic) -> str | None:
     """What a built-in of three numbers is called with one of them, where all of it stands for a number."""
     bare, of_three = _BARE.search(item.excerpt), _OF_THREE.search(f"{item.message} {item.excerpt}")
     return f"x, y and z are numbers of their own: {bare[1]}.x" if bare and of_three else None
+
+
+def _without_atomic(item: Diagnostic) -> str | None:
+    """What there is in place of an array for whose type an atomic function is missing."""
+    call = _OF_POINTER.search(f"{item.message}\n{item.excerpt}")
+    if call is None:
+        return None
+    function, kind = call.groups()
+    other = "unsigned long long, whose sums have the same bits" if "long" in kind else "unsigned or int"
+    return f"there is no {function} for {kind}: make the array {other}"
 
 
 def _without_mask(item: Diagnostic) -> str | None:

@@ -334,7 +334,11 @@ def test_a_race_in_global_memory() -> None:
     assert "Blocks come to the same element. Each element of `B`" in remedy(
         replace(of_blocks, action="write")
     )
-    assert "add with atomicAdd" in remedy(replace(of_blocks, action="write", shape=(1,)))
+    one = replace(of_blocks, action="write", shape=(1,))
+    assert remedy(one).endswith("stays: add with atomicAdd.")  # there is no element for each block
+    assert remedy(replace(one, shape=None)).endswith("or give each block an element of its own.")
+    read = replace(one, other=Access("read", thread=FIRST), scope="block", shape=(131,))
+    assert message(read).startswith("thread (1, 0, 0) writes `B`[130], which thread (0, 0, 0) reads")
     unknown = replace(of_blocks, other=Access("write"))
     assert "reads what another block has stored" in message(unknown)
     fence = replace(of_blocks, blocks_wait=True)
@@ -482,7 +486,7 @@ def test_what_warps_and_blocks_do_together() -> None:
     assert "condition on what they do with the result" in remedy(absent)
     assert "0xffffffff where all 32 lanes" in remedy(replace(absent, other=Access(None, thread=SECOND)))
     part = Finding("barrier", at(7), 1, FIRST)
-    assert message(part).startswith("only some threads of a warp reach the barrier in line 7")
+    assert message(part).startswith("only some threads of a warp reach this barrier while")
     assert "(lines 7 and 9)" in message(replace(part, other=Access(place=at(9))))
     assert "(two of them in line 7)" in message(replace(part, other=Access(place=at(7))))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from grader.emulator import metrics
 from grader.emulator.machine.records import Finding, PhaseFault, Text
 from grader.emulator.places import Place
 from grader.findings import kernels
+from grader.findings.bounds import shifts_alone
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
 from grader.workbook.cuda_source import (
@@ -111,6 +112,8 @@ def _below_0(finding: Finding) -> Finding:
     place, size = finding.allocation, finding.size or 0
     if place is None or finding.address is None or place.nbytes >= 2**31 * size:
         return finding
+    if finding.text is not None and any(map(shifts_alone, (finding.text.index, finding.text.formed))):
+        return finding  # nothing is subtracted: its top bit was set
     if not 2**31 * size <= finding.address - place.base < 2**32 * size:
         return finding
     return replace(finding, address=finding.address - 2**32 * size, wrapped=True)
@@ -182,10 +185,19 @@ _CAUSES: Sequence[PhaseFault] = ("absent", "parity", "bytes", "refilled")
 
 
 def results(records: Sequence[Record]) -> list[FindingResult]:
-    """All findings of some launches, in the order of the launches."""
-    return [
-        kernels.result(item, record.kernel) for record in records for item in _causes_first(record.findings)
-    ]
+    """All findings of some launches, in the order of the launches. What a line of an inlined function does in several
+    calls is one finding, of the first call."""
+    found: dict[Hashable, FindingResult] = {}
+    for number, record in enumerate(records):
+        for item in _causes_first(record.findings):
+            shown = kernels.result(item, record.kernel)
+            with_whom = (shown.other.action, shown.other.line, shown.other.file) if shown.other else None
+            what = (shown.kind, shown.file, shown.line, shown.array, shown.action, shown.scope, with_whom)
+            key = (number, what, shown.remedy) if shown.callers else (number, len(found))
+            first = found.setdefault(key, shown)
+            if first is not shown:
+                found[key] = replace(first, count=first.count + shown.count)
+    return list(found.values())
 
 
 def _causes_first(findings: Sequence[Finding]) -> list[Finding]:

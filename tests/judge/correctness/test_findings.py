@@ -3,6 +3,7 @@ was taken for the length of a row."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -100,3 +101,23 @@ def test_an_unsigned_index_that_was_to_be_below_0_is(address: int, element: int)
     ((found,),) = (item.findings for item in located([given], {}, source))
     assert found.element == element
     assert found.wrapped == (element == -8)
+
+
+@pytest.mark.parametrize("line", ["atomicAdd(&c[word >> shift], 1);", "c[b] += 1;"])
+def test_an_index_whose_top_bit_was_set_is_not_below_0(line: str) -> None:
+    source = f"__shared__ unsigned c[256];\nunsigned b = word >> 8;\n{line}\n"
+    finding = Finding("out_of_bounds", at(3), 1, space="shared", address=4 * 0xD6C61D70, size=4, array="c")
+    given = record(findings=(replace(finding, allocation=Allocation(0, 1024)),))
+    ((found,),) = (item.findings for item in located([given], {}, source))
+    assert found.element == 0xD6C61D70
+    assert re.search(r"keep the low bits alone, `\(word >> \w+\) & 255`\.$", remedy(found))
+
+
+def test_what_a_line_does_in_several_calls_is_told_once() -> None:
+    calls = [at(26).called_at(at(line)) for line in (45, 46)]
+    given = Finding("out_of_bounds", at(26), 3, space="shared", address=4, size=4, action="write")
+    found = [replace(given, place=place, allocation=Allocation(0, 4)) for place in calls]
+    (shown,) = results([record(findings=tuple(found))])
+    assert (shown.count, [call.line for call in shown.callers]) == (6, [45])
+    assert len(results([record(findings=(found[0], replace(found[1], action="read")))])) == 2
+    assert len(results([record(findings=(found[0],)), record(findings=(found[1],))])) == 2

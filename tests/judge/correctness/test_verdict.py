@@ -77,7 +77,7 @@ HERE = Access("write", at(6), (0, 0, 0), (1, 0, 0))
             Finding("out_of_bounds", at(7), 1, (0, 0, 0), (0, 0, 0), space="global", **BEYOND),
             "threads that have no element",
         ),
-        (race_in("shared", "warp", HERE), "or else a __syncwarp()"),
+        (race_in("shared", "warp", HERE), "enough only where no other warp comes to these"),
         (race_in("global", "grid", Access("write", block=(1, 0, 0))), "second [[launch]]"),
         (race_in("global", "block", HERE), "use atomicAdd"),
         (race_in("global", "block", HERE, "write"), "Let one thread store each element"),
