@@ -49,6 +49,13 @@ _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
 _WITH_INDEX = re.compile(r"\b([A-Za-z_]\w*)\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 _BRACKETS = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 _UPDATED = re.compile(r"\batomic\w+\s*\(\s*&?\s*([A-Za-z_]\w*)")
+_SUMMED = (
+    re.compile(
+        r"\b([A-Za-z_]\w*)\s*((?:\[(?:[^\[\]]|\[[^\[\]]*\]){1,100}\])+)\s*(?:[-+]=|\+\+|=\s*\1\s*\2\s*[-+])"
+    ),
+    re.compile(r"\+\+\s*([A-Za-z_]\w*)\s*\["),
+    re.compile(r"[;{})]\s*\*\s*\(?\s*([A-Za-z_]\w*)[^;={}]{0,100}\+="),
+)
 _TERM = r"((?:[^(),;\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+)"
 _FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\[])")
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
@@ -133,6 +140,13 @@ def arrays_in(source: str, line: int, space: Space, stored: bool) -> tuple[str, 
     found = dict.fromkeys(_INDEXED.findall(_side(_line(text, line), stored)))
     spaces = {name: "shared" if name in shared else "local" if name in local else "global" for name in found}
     return tuple(name for name in found if spaces[name] == space)
+
+
+def adds_in_global_memory(source: str) -> bool:
+    """Whether a text adds to an element that no array of its own has, by no atomic function."""
+    text = plain(source)
+    own = _names(declarators for _, declarators in _DECLARATION.findall(text)) | _names(_ARRAY.findall(text))
+    return any(found[1] not in own for summed in _SUMMED for found in summed.finditer(text))
 
 
 def updated_in(source: str, line: int) -> tuple[str, ...]:

@@ -122,6 +122,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _halos(lines)
     yield from _behind_halo(text, lines)
     yield from _right_halo(source, lines)
+    yield from _begins_of_tiles(source, lines)
     yield from _windows(source, lines)
     yield from _rows_of_tile(lines)
     yield from _begun_with(text, lines)
@@ -281,6 +282,17 @@ def _right_halo(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
             )
             why = f"The halo on the right lies behind all `{block}` elements of the block."
             yield Edit(said, numbers[0], changes, why)
+
+
+def _begins_of_tiles(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A tile with a halo that begins at the block's own elements, or behind them."""
+    for block, halo in dict.fromkeys(_with_halos(source).values()):
+        of_block = rf"blockIdx\.[xyz]\s*\*\s*(?:{re.escape(block)}|blockDim\.[xyz])"
+        begins = re.compile(rf"=\s*(?P<all>(?P<own>{of_block})(?:\s*\+\s*{re.escape(halo)})?)\s*[;,]")
+        for line in lines:
+            for found in begins.finditer(line.text):
+                why = f"The tile begins `{halo}` elements in front of the block's own: the halo on the left."
+                yield in_place(line, found, "all", f"{found['own']} - {halo}", why)
 
 
 def _windows(source: str, lines: Sequence[Line]) -> Iterator[Edit]:

@@ -8,6 +8,7 @@ from grader.workbook.cuda_source import (
     SharedArray,
     Space,
     accumulates,
+    adds_in_global_memory,
     arrays_in,
     early_return,
     factors,
@@ -255,6 +256,28 @@ def test_the_arrays_that_a_line_stores_to_and_loads_from(
 )
 def test_a_line_that_adds_to_an_element(line: str, array: str | None, adds: bool) -> None:
     assert accumulates(line, 1, array) is adds
+
+
+@pytest.mark.parametrize(
+    ("line", "adds"),
+    [
+        ("out[i] += x;", True),
+        ("++bins[in[i]];", True),
+        ("bins[i]++;", True),
+        ("*out += x;", True),
+        ("*(out + i) += x;", True),
+        ("out[i] = out[i] + x;", True),
+        ("out[i] = sum;", False),
+        ("out[i] = in[i] + x;", False),
+        ("sum += in[i]; *out = sum;", False),
+        ("tile[i] += tile[i + 1];", False),
+        ("mine[0][k] += x;", False),
+        ("atomicAdd(&out[i], x);", False),
+    ],
+)
+def test_a_text_that_adds_in_global_memory(line: str, adds: bool) -> None:
+    text = f"{{ __shared__ float tile[32]; float mine[4][4]; {line} }}"
+    assert adds_in_global_memory(text) == adds
 
 
 def test_other_blocks_have_a_thread_of_the_same_number() -> None:

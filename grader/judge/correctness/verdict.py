@@ -45,9 +45,13 @@ TOO_MANY_CALLS = {
 REPEATING = "repeating"
 """The status of a launch whose threads stored again and again what others had stored."""
 
+FOR_ATOMICS = ", and for threads that add to one element without atomicAdd"
+OR_ATOMICS = ", or threads add to one element without atomicAdd"
+"""What is said of atomics, where a kernel adds to an element of global memory."""
+
 SUMS_ARE_EXACT = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
-    "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
+    f"twice, at the tail of a loop or the edge of a tile{FOR_ATOMICS}."
 )
 TERM_OF_FEW = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted twice, in a "
@@ -60,7 +64,7 @@ OF_LANES = (
 )
 EXACT_IN_SINGLE = (
     "Sums of this case are exact in single precision: a term is left out or counted twice, at the tail of a loop or "
-    "the edge of a tile, or threads add to one element without atomicAdd. Or sums or factors are rounded to halves, in "
+    f"the edge of a tile{OR_ATOMICS}. Or sums or factors are rounded to halves, in "
     "which they are not exact: keep them in floats until they are stored."
 )
 MORE_THAN_ROUNDING = (

@@ -22,10 +22,12 @@ from grader.judge.correctness.explaining import AT_EDGES, NOTHING
 from grader.judge.correctness.verdict import (
     ALL_OF_IT,
     ENDLESS,
+    FOR_ATOMICS,
     MORE_THAN_ROUNDING,
     NOBODY_WROTE,
     NOTHING_WRITTEN,
     OF_LANES,
+    OR_ATOMICS,
     REPEATING,
     SUMS_ARE_EXACT,
     TERM_OF_FEW,
@@ -241,7 +243,7 @@ def _explained(
     else:
         before = comparison.fits[0] if comparison.fits else comparison.advice
         known = counted_terms.told(runner, current.compiled, case) or (*fits, comparison.advice)[0]
-        known = _of_few_lines(known, current.file)
+        known = _of_text(known, current.file)
         if known == NOTHING:
             known = f"{known} {_where([first, *others])}".rstrip()
         told = refusal.saying(refusal.reason.replace(before, known))
@@ -250,9 +252,11 @@ def _explained(
     return _traced(told, current, runner, case, comparison.mismatch)
 
 
-def _of_few_lines(advice: str, file: KernelFile) -> str:
-    """What to look at in a small exercise, without what it has none of, such as tiles; elsewhere as it is."""
+def _of_text(advice: str, file: KernelFile) -> str:
+    """What to look at, without what a file has none of: additions in global memory, and in a small exercise tiles."""
     general = advice == SUMS_ARE_EXACT or advice.startswith(AT_EDGES)
+    if not file.given and not cuda_source.adds_in_global_memory(file.source):
+        return advice.replace(FOR_ATOMICS, "").replace(OR_ATOMICS, "")
     if not file.given or not general:
         return advice
     if "__shfl_" in file.source:
