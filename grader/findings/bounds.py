@@ -206,9 +206,9 @@ def _elements_at_a_time(finding: Finding) -> int:
 def _of_condition(finding: Finding) -> str:
     if finding.guarded is None:
         return GUARD
-    if finding.text is not None and finding.text.given:
+    formed = "" if finding.text is None else finding.text.formed.strip() or finding.text.index
+    if finding.text is not None and finding.text.given and formed and (finding.element or 0) >= 0:
         stride = f": {_stride(finding)}" if len(finding.shape or ()) > 1 else ""
-        formed = finding.text.formed.strip() or finding.text.index
         return _GIVEN.format(line=finding.guarded, formed=formed, stride=stride)
     if finding.indexed_as is not None:
         return _ALIKE.format(array=finding.array, longer=finding.indexed_as)

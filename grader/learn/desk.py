@@ -38,6 +38,7 @@ class Verdict:
     """What the judge said of a file, and what the kernel accesses, where it runs to its end."""
 
     result: Grade
+    stamp: str  # the file's
     source: list[str]
     accesses: Accesses | None
 
@@ -115,7 +116,7 @@ class Desk:
     async def grade(self, name: str, typed: str, seen: str) -> None:
         """Have the judge look at what was typed. Raises WarpladderError."""
         self.write(name, typed, seen, anyway=True)
-        topic, file = self.topic(name), self.file(name)
+        topic, file, stamp = self.topic(name), self.file(name), self.stamp(name)
 
         def judged() -> tuple[Verdict, bytes]:
             try:
@@ -125,7 +126,8 @@ class Desk:
             result = grade(topic, file, self._device, progress=silent, arch=self._arch)
             ran = result.verdict in ("pass", "fail")
             drawn = accesses.if_any(topic, file, self._arch) if ran else None
-            return Verdict(result, source.decode("utf-8", errors="replace").splitlines(), drawn), source
+            text = source.decode("utf-8", errors="replace")
+            return Verdict(result, stamp, text.splitlines(), drawn), source
 
         verdict, source = await self._aside(judged)
         self.verdicts[name], self.unwritten = verdict, None

@@ -16,6 +16,7 @@ MISTAKES = [
     ("thread_index", "threadIdx.x", "threadIdx.x + 1", "out of bounds"),
     ("block_index", "blockIdx.x * blockDim.x", "blockIdx.x", "never written"),
     ("guard", "i < N", "i <= N", "out of bounds"),
+    ("halo", "i > 0 ? x[i] - x[i - 1] : x[0]", "x[i] - x[i - 1]", r"reads `x`[-1]"),
     ("rows_and_columns", "row * cols", "row * rows", "never written"),
     (
         "rows_and_columns",
@@ -113,6 +114,15 @@ def test_what_is_right_and_not_what_the_task_asks_for_is_told(
     assert (result.verdict, result.rung_reached, result.points) == ("pass", "right", 1)
     assert "Yours: " in result.hints[0].text
     assert result.costliest is None  # blocks of a few threads have idle lanes
+
+
+def test_what_a_kernel_prints_is_no_work_of_its_own(tmp_path: Path, marked: Marking) -> None:
+    exercise = EXERCISES["thread_index"]
+    file = tmp_path / "mine.cu"
+    file.write_text(
+        exercise.solution_text.replace("    y[i] =", '    printf("%d: %d\\n", i, x[i]);\n    y[i] =')
+    )
+    assert marked(exercise, file).points == 2
 
 
 def test_what_is_right_is_neither_counted_nor_timed(tmp_path: Path, marked: Marking) -> None:

@@ -80,6 +80,13 @@ def test_a_right_kernel_is_compared_and_one_that_is_not_as_asked_leads_nowhere(
     assert "The solution of the workbook" in page
 
 
+def test_a_verdict_on_what_was_in_the_file_before_is_marked(browser: TestClient, desk: Desk) -> None:
+    judged(browser, FIRST.name, FIRST.solution_text)
+    assert 'class="earlier"' not in browser.get(f"/at/{FIRST.name}").text
+    desk.file(FIRST.name).write_text("// another\n")
+    assert 'class="earlier"' in browser.get(f"/at/{FIRST.name}").text
+
+
 def test_what_a_wrong_kernel_accesses_is_drawn(browser: TestClient) -> None:
     judged(browser, FIRST.name, FIRST.solution_text.replace("+ 10", "+ 11"))
     assert browser.get(f"/picture/{FIRST.name}.svg").status_code == 200

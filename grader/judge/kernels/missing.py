@@ -106,7 +106,8 @@ def _why_from(span: Span, unit: str, launch: Launch) -> str:
         if span.first == blocks * side:
             enough = unit != "element" and span.size <= launch.grid[1 - axis] * launch.block[1 - axis]
             return f", and {_threads(launch, axis)}. {TURNED if enough and blocks > 1 else GO_ON}"
-        each = -(-span.size // blocks)
+        # A grid that just covers them, one a thread, says how many are a block's; else they have equal shares.
+        each = side if blocks == -(-span.size // side) else -(-span.size // blocks)
         for apart in (0, 1, blocks):
             if blocks > 1 and apart < each and span.first == (blocks - 1) * apart + each:
                 return _too_near(apart, each, unit, axis, blocks)

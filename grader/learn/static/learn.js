@@ -9,7 +9,9 @@
   const changed = document.getElementById("changed");
   const own = new Set(); // stamps of what this page has written
   const seen = form.elements.seen;
-  let editor = null, kept = area.value, judging = false, judged = null, writing = Promise.resolve();
+  let editor = null, kept = area.value, judging = false, writing = Promise.resolve();
+  const shown = document.getElementById("verdict");
+  let judged = shown.querySelector("h2") && !shown.classList.contains("earlier") ? area.value : null;
 
   const typed = () => (editor ? editor.getValue() : area.value);
   const post = (address, fields, outlives = false) => fetch(address, {
@@ -78,7 +80,8 @@
 
   // A verdict is of what was judged, and of nothing that was typed since.
   function mark() {
-    document.getElementById("verdict").classList.toggle("earlier", judged !== null && typed().trimEnd() !== judged.trimEnd());
+    if (judged === null) return;
+    document.getElementById("verdict").classList.toggle("earlier", typed().trimEnd() !== judged.trimEnd());
   }
 
   // ---- the file ----
