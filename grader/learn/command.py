@@ -33,6 +33,9 @@ def learn(
     with needs_packages():
         from grader.learn.app import site
         from grader.learn.desk import Desk
+    from grader.emulator.runtime.build import prepare
+
+    prepare()  # here, where a terminal says what is waited for, and not with the first verdict
 
     def opens(aside: Aside) -> Site:
         return site(Desk(Path(), device, arch, aside))
