@@ -17,7 +17,8 @@ MISTAKES = [
     ("block_index", "blockIdx.x * blockDim.x", "blockIdx.x", "never written"),
     ("guard", "i < N", "i <= N", "out of bounds"),
     ("halo", "i > 0 ? x[i] - x[i - 1] : x[0]", "x[i] - x[i - 1]", r"reads `x`[-1]"),
-    ("rows_and_columns", "row * cols", "row * rows", "never written"),
+    ("rows_and_columns", "row * cols", "row * rows", "With `* cols` in place of `* rows`"),
+    ("rows_and_columns", "row * cols + col", "col * rows + row", "expected"),
     (
         "rows_and_columns",
         "blockIdx.y * blockDim.y + threadIdx.y;\n    const int col = blockIdx.x * blockDim.x + threadIdx.x;",

@@ -1,4 +1,4 @@
-// y = x + 10 for matrices of rows x cols elements, one element a thread.
+// y = x + row: the number of its row is added to each element of a matrix of rows x cols, one element a thread.
 //
 // Where grid and block have two numbers, the first counts along x and the second along y: blocks of 4 x 4 threads, and
 // so many of them side by side that they cover the columns, so many one below the other that they cover the rows.
@@ -25,6 +25,6 @@ extern "C" __global__ void rows_and_columns(const int* x, int* y, int rows, int 
 
     // The blocks at the right and at the bottom may reach beyond the matrix.
     if (row < rows && col < cols) {
-        y[i] = x[i] + 10;
+        y[i] = x[i] + row;
     }
 }
