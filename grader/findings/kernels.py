@@ -268,8 +268,8 @@ def _overtakes(finding: Finding, other: Access) -> str:
     """A thread stores what another one reads, which may come too late for that."""
     by = other_party(finding, other)
     if finding.scope == "grid":
-        who = f"{actor(finding)} of block {finding.block}"
-        return f"{who} writes {global_element(finding)}, which {by} reads, and nothing orders the two"
+        writer = f"{actor(finding)} of block {finding.block}"
+        return f"{writer} writes {global_element(finding)}, which {by} reads, and nothing orders the two"
     barriers = f"{'__syncwarp() or ' if finding.scope == 'warp' else ''}__syncthreads()"
     return (
         f"{actor(finding)} writes {global_element(finding)}, which {by} reads, with no {barriers} in between"
@@ -348,12 +348,12 @@ def _arrivals(barrier: Arrivals, finding: Finding) -> str:
 
 
 def _absent_block(finding: Finding) -> str:
-    who = f"{actor(finding)} of block {finding.block}"
+    thread = f"{actor(finding)} of block {finding.block}"
     if finding.absence == "no_such_block":
-        return f"{who} {does(finding)} shared memory of a block that its cluster does not have: the rank is too high"
+        return f"{thread} {does(finding)} shared memory of a block that its cluster does not have: the rank is too high"
     if finding.absence == "not_begun":
-        return f"{who} {does(finding)} {shared_place(finding)}, and nothing says that this block has begun"
-    return f"{who} {does(finding)} {shared_place(finding)}, which may have ended by then: it does not wait for that"
+        return f"{thread} {does(finding)} {shared_place(finding)}, and nothing says that this block has begun"
+    return f"{thread} {does(finding)} {shared_place(finding)}, which may have ended by then: it does not wait for that"
 
 
 def _trap(finding: Finding) -> str:

@@ -383,10 +383,9 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
             f"`{kernel}` is launched as a kernel, and stands here without __global__:\n{item.excerpt.strip()}",
             f'write `extern "C" __global__ void {kernel}(…)`',
         )
-    remedy = _without_atomic(item)
-    remedy = remedy or next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
-    remedy = remedy or _without_axis(item) or _without_mask(item) or _missing(item.message) or _no_token(item)
-    return _with_excerpt(item), remedy
+    general = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
+    of_call = _without_atomic(item) or general or _without_axis(item) or _without_mask(item)
+    return _with_excerpt(item), of_call or _missing(item.message) or _no_token(item)
 
 
 def _without_axis(item: Diagnostic) -> str | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from marking import Marking
 
+from grader.results import Grade
 from grader.workbook import exercises
 
 EXERCISES = exercises.discover()
@@ -50,15 +51,20 @@ MISTAKES = [
 ]
 
 
+def with_change(name: str, old: str, new: str, folder: Path, marked: Marking) -> Grade:
+    """The grade of an exercise's solution in which something is another."""
+    exercise = EXERCISES[name]
+    assert exercise.solution_text.count(old) == 1
+    file = folder / "mine.cu"
+    file.write_text(exercise.solution_text.replace(old, new))
+    return marked(exercise, file)
+
+
 @pytest.mark.parametrize(("name", "old", "new", "said"), MISTAKES, ids=lambda value: str(value)[:30])
 def test_a_beginners_mistake_is_refused(
     name: str, old: str, new: str, said: str, tmp_path: Path, marked: Marking
 ) -> None:
-    exercise = EXERCISES[name]
-    assert exercise.solution_text.count(old) == 1
-    file = tmp_path / "mine.cu"
-    file.write_text(exercise.solution_text.replace(old, new))
-    result = marked(exercise, file)
+    result = with_change(name, old, new, tmp_path, marked)
     assert (result.verdict, result.points) == ("fail", 0)
     assert said in (result.reason or "")
 
@@ -76,11 +82,7 @@ REFUSED = [
 def test_what_does_not_compile_is_told_with_what_mends_it(
     name: str, old: str, new: str, remedy: str, tmp_path: Path, marked: Marking
 ) -> None:
-    exercise = EXERCISES[name]
-    assert exercise.solution_text.count(old) == 1
-    file = tmp_path / "mine.cu"
-    file.write_text(exercise.solution_text.replace(old, new))
-    result = marked(exercise, file)
+    result = with_change(name, old, new, tmp_path, marked)
     assert result.verdict == "error"
     assert (result.reason or "").endswith(remedy)
 
@@ -107,23 +109,15 @@ UNASKED = [
 def test_what_is_right_and_not_what_the_task_asks_for_is_told(
     name: str, old: str, new: str, tmp_path: Path, marked: Marking
 ) -> None:
-    exercise = EXERCISES[name]
-    assert exercise.solution_text.count(old) == 1
-    file = tmp_path / "mine.cu"
-    file.write_text(exercise.solution_text.replace(old, new))
-    result = marked(exercise, file)
+    result = with_change(name, old, new, tmp_path, marked)
     assert (result.verdict, result.rung_reached, result.points) == ("pass", "right", 1)
     assert "Yours: " in result.hints[0].text
     assert result.costliest is None  # blocks of a few threads have idle lanes
 
 
 def test_what_a_kernel_prints_is_no_work_of_its_own(tmp_path: Path, marked: Marking) -> None:
-    exercise = EXERCISES["thread_index"]
-    file = tmp_path / "mine.cu"
-    file.write_text(
-        exercise.solution_text.replace("    y[i] =", '    printf("%d: %d\\n", i, x[i]);\n    y[i] =')
-    )
-    assert marked(exercise, file).points == 2
+    prints = '    printf("%d: %d\\n", i, x[i]);\n    y[i] ='
+    assert with_change("thread_index", "    y[i] =", prints, tmp_path, marked).points == 2
 
 
 def test_what_is_right_is_neither_counted_nor_timed(tmp_path: Path, marked: Marking) -> None:

@@ -328,7 +328,7 @@ def _edges(wrong: Wrong) -> Iterator[str]:
     place = wrong.places % wrong.block
     far = int(np.minimum(place, wrong.block - 1 - place).max()) + 1
     if far <= NEAR_EDGE and len(wrong.places) < wrong.actual.size / 2:
-        yield (f"{AT_EDGES} {far} of a block's edge: does each block have what belongs to its neighbours?")
+        yield f"{AT_EDGES} {far} of a block's edge: does each block have what belongs to its neighbours?"
 
 
 def _offset(wrong: Wrong) -> Iterator[str]:

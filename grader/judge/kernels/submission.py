@@ -254,14 +254,14 @@ def _explained(
 
 def _of_text(advice: str, file: KernelFile) -> str:
     """What to look at, without what a file has none of: additions in global memory, and in a small exercise tiles."""
-    general = advice == SUMS_ARE_EXACT or advice.startswith(AT_EDGES)
-    if not file.given and not cuda_source.adds_in_global_memory(file.source):
-        return advice.replace(FOR_ATOMICS, "").replace(OR_ATOMICS, "")
-    if not file.given or not general:
+    if not file.given:
+        adds = cuda_source.adds_in_global_memory(file.source)
+        return advice if adds else advice.replace(FOR_ATOMICS, "").replace(OR_ATOMICS, "")
+    if advice != SUMS_ARE_EXACT and not advice.startswith(AT_EDGES):
         return advice
     if "__shfl_" in file.source:
         return OF_LANES
-    return advice if "atomic" in file.source or advice != SUMS_ARE_EXACT else TERM_OF_FEW
+    return TERM_OF_FEW if advice == SUMS_ARE_EXACT and "atomic" not in file.source else advice
 
 
 def _with_quotient(refusal: Refused, current: KernelSubmission) -> Refused:
