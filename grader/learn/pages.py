@@ -93,7 +93,7 @@ def _parts(desk: Desk, name: str, complaint: str) -> dict[str, object]:
         "stamp": desk.stamp(name),
         "verdict": verdict,
         "seen": _seen(verdict) if verdict else "",
-        "asked": _asked(verdict.result) if verdict else [],
+        "asked": _asked(verdict.result) if verdict and isinstance(topic, Exercise) else [],
         "small": _small(verdict.result.small) if verdict and verdict.result.small else [],
         "hints": hints[:told],
         "left": len(hints) - told,
@@ -108,8 +108,8 @@ def _seen(verdict: Verdict) -> Markup:
 
 
 def _asked(result: Grade) -> list[ClaimResult]:
-    """What the task asks for besides, and a kernel does not do that is right."""
-    return [claim for claim in result.claims if claim.held is False]
+    """What the task asks for besides, and a kernel does not do that is right; of a wrong one nothing."""
+    return [claim for claim in result.claims if result.verdict == "pass" and claim.held is False]
 
 
 def _small(case: SmallCase) -> list[Row]:

@@ -51,7 +51,7 @@ def test_it_begins_with_the_first_exercise_and_shows_a_case(browser: TestClient)
 def test_a_wrong_kernel_is_told_in_boxes_and_a_right_one_leads_on(browser: TestClient, desk: Desk) -> None:
     assert browser.get(f"/picture/{FIRST.name}.svg").status_code == 404
     page = judged(browser, FIRST.name, FIRST.starter_text)
-    assert '<span class="bad">WRONG</span>' in page
+    assert '<span class="bad">WRONG</span></h2>' in page
     assert '<td class="wrong">unwritten<span class="unseen"> (wrong)</span></td>' in page
     page = judged(browser, FIRST.name, FIRST.solution_text, desk.stamp(FIRST.name))
     assert '<span class="good">RIGHT</span>' in page
@@ -72,7 +72,8 @@ def test_a_right_kernel_is_compared_and_one_that_is_not_as_asked_leads_nowhere(
 ) -> None:
     alone = FIRST.solution_text.replace("const int i = threadIdx.x;", "for (int i = 0; i < N; ++i)")
     page = judged(browser, FIRST.name, alone)
-    assert "RIGHT" in page
+    assert "RIGHT</span> " in page
+    assert "and not yet what the task asks for" in page
     assert "yours: 40 elements written by a thread; at most 1 required (N = 40)." in page
     assert "Next:" not in page
     assert "The solution of the workbook" not in page
