@@ -170,11 +170,11 @@ def test_of_a_long_ladder_the_rungs_that_gain_most_are_shown_beside_others() -> 
     assert text.index("registers a thread") < text.index("Long") < text.index("Short")
 
 
-def test_whole_numbers_of_a_wrong_corner_are_shown_in_full() -> None:
-    found = Corner([0], [[-1048576.0, -725512.0, 1e9, 0.25]], [["nan", -725513.0, float("inf"), 0.125]])
+def test_a_wrong_corner_has_the_digits_that_tell_its_numbers_apart() -> None:
+    found = Corner([0], [[-1048576.0, -725512.0, 1e9, 0.33333]], [["nan", -725513.0, float("inf"), 0.33335]])
     mismatch = Mismatch("c", [0], -1048576.0, "nan", 0.0, 4, 4, found)
     text = " ".join(map(shown, corner(mismatch)))
-    assert "-1048576 -725512 1e+09 0.25 | nan -725513 inf 0.125" in text
+    assert "-1048576 -725512 1e+09 0.33333 | nan -725513 inf 0.33335" in text
 
 
 def test_beside_what_was_modelled_stands_what_was_measured() -> None:

@@ -5,8 +5,9 @@ alone. Where a condition comes out alike in all cases of the topic, one size is 
 problem just beyond is tried, of a size that leaves a rest behind vectors. Where a way is taken only for squares or
 powers of two, it is tried with multiples that are neither. Where it is taken for one filter alone, it is tried with
 other filters that the condition lets through: `R * S == 9` is true of 1 × 9 as well. And where integers become floats
-and integers again, as in a quotient by way of a reciprocal, sizes are tried at random: few show what is rounded.
-Blocks that are no power of two are tried with an element more than whole ones take.
+and integers again, or a quotient is the upper half of a product by a reciprocal, sizes are tried at random: few show
+what is rounded. Counts in floats are tried with more than a float counts. Blocks that are no power of two are tried
+with an element more than whole ones take.
 """
 
 from __future__ import annotations
@@ -66,12 +67,23 @@ MULTIPLES = tuple(1 << power for power in range(6, 13))
 FACTORS = ((3, 5, 7, 9, 11), (1, 2, 3, 4, 5))
 """By which sizes are multiples of it; the second ones where the first are too much."""
 
-THROUGH_FLOATS = (r"cvt\.rn\.f32\.[su]32", r"cvt\.r[zmpn]i\.[su]32\.f32")
+TO_FLOAT, TO_INTEGER = r"cvt\.rn\.f32\.[su]32", r"cvt\.r[zmpn]i\.[su]32\.f32"
 """Instructions with which an integer becomes a float, and a float an integer."""
 
 TRIES, THIN, WIDE = 48, 1 / 8, (65, 130)
 """Of a kernel that has both: cases, what share of MOST each may be, and how large the smaller one of two sizes is: more
 than a tile."""
+
+HIGH_HALF = r"mul\.hi\.[su](?:32|64)\s+%\w+, %\w+, %\w+;"
+"""An upper half of a product of two registers; by a constant it is the compiler's own division by that constant."""
+
+SQUARES, BROAD = 8, (1500, 2900)
+"""Of a kernel that has one: cases, and how large the smaller one of two sizes is. With a reciprocal of 32 bits that is
+rounded up, a quotient by d is wrong from about 2^32 / d on at the latest, in the worst case of its rounding (Granlund
+and Montgomery, Division by Invariant Integers, 1994): elements that thin cases do not have."""
+
+COUNTED = 1 << 24
+"""What a float counts to, one by one."""
 
 VECTORS = (1, 2, 4, 8, 16)
 """Elements that a thread takes at a time."""
@@ -145,7 +157,12 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
-    return [*(problems | filters).values(), *launches.of_odd_blocks(topic), *_through_floats(kernel, topic)]
+    rounded = (
+        *_through_floats(kernel, topic),
+        *_by_high_halves(kernel, topic),
+        *_counted_in_floats(kernel, topic),
+    )
+    return [*(problems | filters).values(), *launches.of_odd_blocks(topic), *rounded]
 
 
 def longest(topic: Topic) -> Problem:
@@ -161,27 +178,57 @@ def longest(topic: Topic) -> Problem:
 
 def _through_floats(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:
     """Thin cases of many lengths for a kernel that computes integers by way of floats."""
-    there, back = (re.search(pattern, kernel.build.ptx) for pattern in THROUGH_FLOATS)
-    if there and back and len(dimensions(topic)) > 1:
+    if _has(kernel, TO_FLOAT) and _has(kernel, TO_INTEGER) and len(dimensions(topic)) > 1:
         said = "Integers are made of floats here: does one of them count, and is it rounded the wrong way?"
-        said = "" if suspects.rounded(kernel.file.source) else said  # which names the line, in every case
-        yield from (Threshold(problem, said, rounds=False) for problem in islice(_thin(topic), TRIES))
+        yield from _rounding(kernel, said, islice(_oblong(topic, WIDE, THIN), TRIES))
 
 
-def _thin(topic: Topic) -> Iterator[Problem]:
-    """Cases with two sizes of an output that are more than a tile, one of them about as at the main size; all others
-    are those of the smallest case."""
+def _by_high_halves(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:
+    """Cases of many sides for a kernel that may divide by a product's upper half."""
+    if _has(kernel, HIGH_HALF) and len(dimensions(topic)) > 1:
+        said = (
+            "The upper half of a product is taken here: is it a quotient, and 1 too large for large indices?"
+        )
+        yield from _rounding(kernel, said, islice(_oblong(topic, BROAD, 1), SQUARES))
+
+
+def _counted_in_floats(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:
+    """A case with more of one number than a float counts, where integers that come out are made of floats. Half of the
+    numbers of "real" data are one, as of a histogram's."""
+    of_integers = all(item.dtype.kind in "iu" for item in topic.signature.outputs)
+    if of_integers and _has(kernel, TO_INTEGER):
+        most = max(_names(topic), key=lambda name: topic.sizes_main[name])
+        problem = _with(_smallest(topic), most, 2 * COUNTED | REST)
+        if _affordable(topic, problem, 2):
+            yield Threshold(
+                problem, "A float counts to 16,777,216, one by one, and no further: count in integers."
+            )
+
+
+def _has(kernel: Kernel, instruction: str) -> bool:
+    return re.search(instruction, kernel.build.ptx) is not None
+
+
+def _rounding(kernel: Kernel, said: str, problems: Iterable[Problem]) -> Iterator[Threshold]:
+    """Those problems, of a kernel that rounds; where its text shows it, every case names the line."""
+    said = "" if suspects.rounded(kernel.file.source) else said
+    yield from (Threshold(problem, said, rounds=False) for problem in problems)
+
+
+def _oblong(topic: Topic, sides: tuple[int, int], share: float) -> Iterator[Problem]:
+    """Cases with two sizes of an output, one of them within `sides`, the other one from there to about the main size,
+    as far as `share` of what is not too much allows it; all others are those of the smallest case."""
     rng, base = random.Random(topic.name), _smallest(topic)
     for _ in range(MOST_CONDITIONS):
         long, wide = rng.sample(dimensions(topic), 2)
         most = 2 * int(topic.sizes_main[long])
-        problem = {**base, long: rng.randint(most // 8, most), wide: rng.randint(*WIDE)}
-        while problem[long] > problem[wide] and not _affordable(topic, problem, THIN):
+        problem = {**base, long: rng.randint(most // 8, most), wide: rng.randint(*sides)}
+        while problem[long] > problem[wide] and not _affordable(topic, problem, share):
             problem[long] //= 2
         shapes = topic.shapes(problem)
-        sides = {problem[long], problem[wide]}
-        of_output = any(sides <= {*shapes[item.name]} for item in topic.signature.outputs)
-        if of_output and _affordable(topic, problem, THIN):
+        taken = {problem[long], problem[wide]}
+        of_output = any(taken <= {*shapes[item.name]} for item in topic.signature.outputs)
+        if of_output and _affordable(topic, problem, share):
             yield problem
 
 

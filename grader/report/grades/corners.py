@@ -13,6 +13,9 @@ from rich.text import Text
 from grader.results import Mismatch, Number, SmallCase
 from grader.workbook import units
 
+DIGITS = (4, 6, 9)
+"""Significant ones of a number that is not whole; nine tell any two floats apart."""
+
 
 def corner(mismatch: Mismatch) -> Iterable[RenderableType]:
     """Expected beside actual, wrong elements in red; nothing for an output of one element."""
@@ -23,8 +26,8 @@ def corner(mismatch: Mismatch) -> Iterable[RenderableType]:
     for place in range(2 * len(found.expected[0]) + 1):
         table.add_column(justify="center" if place == len(found.expected[0]) else "right", no_wrap=True)
     for expected, actual in zip(found.expected, found.actual, strict=True):
-        came = [Text(_short(a), "" if a == e else "red") for e, a in zip(expected, actual, strict=True)]
-        table.add_row(*map(_short, expected), Text("|", "dim"), *came)
+        came = [Text(_short(a, e), "" if a == e else "red") for e, a in zip(expected, actual, strict=True)]
+        table.add_row(*map(_short, expected, actual), Text("|", "dim"), *came)
     first = ", ".join(map(str, found.first))
     yield Text(f"\n  {mismatch.array} from [{first}] on, expected | what has come out:", "dim")
     yield Padding(table, (0, 0, 0, 4))
@@ -64,8 +67,13 @@ def _columns(case: SmallCase, arrays: dict[str, list[Number]]) -> Table:
     return table
 
 
-def _short(value: Number) -> str:
-    """Whole numbers, as exact cases have them, in full: two rows of four still fit a narrow terminal."""
+def _short(value: Number, beside: Number = "") -> str:
+    """Whole numbers, as exact cases have them, in full: two rows of four still fit a narrow terminal. Of others, as
+    many digits as tell it from the one `beside` it."""
     if isinstance(value, str):
         return value
-    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e7 else f"{value:.4g}"
+    if float(value).is_integer() and abs(value) < 1e8:
+        return f"{value:.0f}"
+    shown = [f"{value:.{digits}g}" for digits in DIGITS]
+    alike = [] if isinstance(beside, str) else [f"{beside:.{digits}g}" for digits in DIGITS]
+    return next((text for text in shown if text not in alike), shown[0])

@@ -125,25 +125,36 @@ def test_the_longest_case_is_one_of_the_topic_made_larger(name: str) -> None:
     assert any(sum(longest[size] != problem[size] for size in problem) == 1 for problem in topic.judge_cases)
 
 
-def test_integers_made_of_floats_are_tried_at_many_thin_sizes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("row", "count", "short", "long"),
+    [
+        ("int(threadIdx.x * (1.0f / M))", thresholds.TRIES, thresholds.WIDE, 131),
+        ("__umulhi(threadIdx.x, 0xffffffffu / M + 1)", thresholds.SQUARES, thresholds.BROAD, 1500),
+    ],
+)
+def test_quotients_that_are_rounded_are_tried_at_many_sizes(
+    tmp_path: Path, row: str, count: int, short: tuple[int, int], long: int
+) -> None:
     topic = topics.load("transpose")
     file = tmp_path / "mine.cu"
     head = '// /// launch\n// [[launch]]\n// kernel = "transpose"\n// grid = [1]\n// block = [32]\n// ///\n'
-    body = "{ out[int(threadIdx.x * (1.0f / M))] = in[N]; }\n"
+    body = f"{{ out[{row}] = in[N]; }}\n"
     file.write_text(
         f'{head}extern "C" __global__ void transpose(const float* in, float* out, int M, int N)\n{body}'
     )
     tried = thresholds.found(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
-    assert len(tried) == thresholds.TRIES
-    assert all(64 < min(each.problem.values()) < 131 < max(each.problem.values()) for each in tried)
-    assert [case.kind for each in tried for case in each.cases(seed=1)] == ["exact"] * thresholds.TRIES
+    assert len(tried) == count
+    assert all(
+        min(each.problem.values()) <= short[1] and long <= max(each.problem.values()) for each in tried
+    )
+    assert [case.kind for each in tried for case in each.cases(seed=1)] == ["exact"] * count
 
 
 @pytest.mark.parametrize("name", MATRICES)
 def test_thin_sizes_come_to_an_end_where_not_every_size_is_a_problem(name: str) -> None:
     """As those of attention, whose heads are 64 or 128 wide."""
     topic = topics.load(name)
-    thin = islice(thresholds._thin(topic), thresholds.TRIES)
+    thin = islice(thresholds._oblong(topic, thresholds.WIDE, thresholds.THIN), thresholds.TRIES)
     assert not any(impossible(problem, topic.signature) for problem in thin)
 
 
