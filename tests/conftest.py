@@ -12,6 +12,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A text of a megabyte is not told in full where its test is named."""
+    return f"{val[:60]!r}..." if isinstance(val, str | bytes) and len(val) > 1000 else None
+
+
 @pytest.hookimpl(trylast=True)  # after -m has selected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A part has every N-th test; those of one group (of pytest-xdist) stay together, as their fixtures are dear."""
