@@ -37,6 +37,12 @@ _INITIALISE = (
     "Shared memory holds nothing at the start: write every element before it is read, also at the edges, and put a "
     "__syncthreads() between."
 )
+GO_ON = "`for (int i = threadIdx.x; i < {elements}; i += blockDim.x)`"
+"""A loop in which the threads of a block take all elements, however few they are."""
+_FEW_THREADS = (
+    "Each of the {threads} threads of the block writes one element, and `{array}` has {elements}: let them go on until "
+    f"all are written, with {GO_ON}, and put a __syncthreads() behind that."
+)
 _TILE = "Is each element of `{array}` read by the indices that it is stored by, and on the same conditions? "
 _RETURNED = (
     "Threads return in line {line}, and so neither fill their part of shared memory nor reach barriers behind it: let "
@@ -252,6 +258,9 @@ def remedy(finding: Finding) -> str:
 def _remedy_of_unset(finding: Finding) -> str:
     if finding.hollow is not None:
         return _SET_ON_HOST
+    if finding.one_each is not None:
+        elements = math.prod(finding.shape or ())
+        return _FEW_THREADS.format(threads=finding.one_each, array=finding.array, elements=elements)
     if finding.kind == "uninitialised_shared" and len(finding.shape or ()) > 1:
         return _TILE.format(array=finding.array) + _INITIALISE
     return _REMEDIES[finding.kind]

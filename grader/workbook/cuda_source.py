@@ -145,8 +145,25 @@ def arrays_in(source: str, line: int, space: Space, stored: bool) -> tuple[str, 
 def adds_in_global_memory(source: str) -> bool:
     """Whether a text adds to an element that no array of its own has, by no atomic function."""
     text = plain(source)
-    own = _names(declarators for _, declarators in _DECLARATION.findall(text)) | _names(_ARRAY.findall(text))
+    own = _own(text)
     return any(found[1] not in own for summed in _SUMMED for found in summed.finditer(text))
+
+
+def _own(text: str) -> set[str]:
+    """The arrays that a text declares, in shared and in local memory."""
+    return _names(declarators for _, declarators in _DECLARATION.findall(text)) | _names(_ARRAY.findall(text))
+
+
+def adds_by_thread(source: str) -> bool:
+    """Whether each thread of a block adds atomically to the element of global memory that has its number in the block:
+    all blocks add to the same ones."""
+    text = plain(source)
+    for number, line in enumerate(text.splitlines(), 1):
+        for array in set(_UPDATED.findall(line[:_LONGEST])) - _own(text):
+            index, formed = index_of(source, number, array)
+            if "threadIdx.x" in (index, formed):
+                return True
+    return False
 
 
 def updated_in(source: str, line: int) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from grader.workbook.cuda_source import (
     SharedArray,
     Space,
     accumulates,
+    adds_by_thread,
     adds_in_global_memory,
     arrays_in,
     early_return,
@@ -278,6 +279,20 @@ def test_a_line_that_adds_to_an_element(line: str, array: str | None, adds: bool
 def test_a_text_that_adds_in_global_memory(line: str, adds: bool) -> None:
     text = f"{{ __shared__ float tile[32]; float mine[4][4]; {line} }}"
     assert adds_in_global_memory(text) == adds
+
+
+@pytest.mark.parametrize(
+    ("line", "adds"),
+    [
+        ("atomicAdd(&bins[threadIdx.x], tile[threadIdx.x]);", True),
+        ("int t = threadIdx.x; atomicAdd(bins + t, tile[t]);", True),
+        ("atomicAdd(&tile[threadIdx.x], 1);", False),
+        ("atomicAdd(&bins[blockIdx.x * 32 + threadIdx.x], 1);", False),
+        ("bins[threadIdx.x] = tile[threadIdx.x];", False),
+    ],
+)
+def test_a_text_whose_threads_add_by_their_number_in_the_block(line: str, adds: bool) -> None:
+    assert adds_by_thread(f"__shared__ float tile[32];\n{line}") == adds
 
 
 def test_other_blocks_have_a_thread_of_the_same_number() -> None:

@@ -211,6 +211,8 @@ class Finding:
     stored: tuple[int | None, int | None] | None = None
     """Of an element of shared memory that nobody has written: the addresses of the nearest that somebody has, in the
     same array, before it and behind it."""
+    one_each: int | None = None
+    """Of such an element: the threads of the block, where each of them has written one and the array has more."""
     allocated: tuple[str, Place] | None = None
     """The call that made the allocation, and where, where somebody knows it."""
     hollow: tuple[str, Place] | None = None

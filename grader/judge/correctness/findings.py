@@ -97,7 +97,7 @@ def located(
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
         if finding.space == "shared":
-            return _located_in_shared(finding, declared)
+            return _with_few_threads(_located_in_shared(finding, declared), record)
         finding = _with_longer(_located(finding, arrays), source, arrays)
         return _with_rows(finding, source, sizes or {})
 
@@ -142,6 +142,16 @@ def _located_in_shared(finding: Finding, declared: Mapping[str, Sequence[SharedA
         return finding
     itemsize, shape = found
     return replace(finding, element=(address - place.base) // itemsize, shape=shape)
+
+
+def _with_few_threads(finding: Finding, record: Record) -> Finding:
+    """A read of an array of one dimension, of which each thread of the block has written the element of its number."""
+    threads, place = record.block[0], finding.allocation
+    if finding.stored is None or place is None or len(finding.shape or ()) != 1 or max(record.block[1:]) > 1:
+        return finding
+    width = place.nbytes // math.prod(finding.shape or ())
+    of_last = place.base + (threads - 1) * width
+    return replace(finding, one_each=threads) if finding.stored == (of_last, None) else finding
 
 
 def shape_in_shared(

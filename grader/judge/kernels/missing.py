@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.findings import remedies
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness.places import Span, common
 
@@ -32,10 +33,17 @@ TURNED = (
 )
 
 
-def told(missing: Mask, launch: Launch) -> str:
-    """What has all missing elements of an array in common, and no other; "" where nothing is known to."""
+def told(missing: Mask, launch: Launch, by_thread: bool = False) -> str:
+    """What has all missing elements of an array in common, and no other; "" where nothing is known to. `by_thread`: a
+    thread adds to the element of its number in the block, whatever the block."""
     flat = missing.reshape(-1)
     span = common(flat)
+    block = math.prod(launch.block)
+    if by_thread and span is not None and span.first == block and _to_the_end(span):
+        return (
+            f"They are all elements from {block} on, and a block has {block} threads, each of which adds to the "
+            f"element of its own number. Let it go on until the end, with {remedies.GO_ON.format(elements=flat.size)}."
+        )
     threads = math.prod(launch.grid) * math.prod(launch.block)
     if span is not None and span.first == threads and _to_the_end(span):
         return f"They are all from flat index {span.first} on, and {_threads(launch)}. {GO_ON}"

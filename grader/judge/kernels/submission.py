@@ -230,7 +230,7 @@ def _explained(
     if comparison is None or comparison.right or outcome.findings:
         outside = bool(outcome.findings) and outcome.findings[0].kind == "out_of_bounds"
         return _with_quotient(refusal, current) if outside else refusal
-    first = Seen(case, refusal, planned, comparison)
+    first = Seen(case, refusal, planned, comparison, current.file.source)
     others = [] if comparison.explained else _larger(current, runner, case)
     fits = _confirmed(first, others)
     found = small_case.of(runner, current.compiled)
@@ -282,6 +282,7 @@ class Seen:
     refusal: Refused
     planned: Planned
     comparison: Comparison
+    source: str
 
     @property
     def tells(self) -> bool:
@@ -297,7 +298,9 @@ class Seen:
     def missing(self) -> str:
         """What those elements have in common that nobody has written, or added to."""
         found = self.comparison.missing
-        return "" if found is None else missing.told(found, self.planned.launches[-1])
+        if found is None:
+            return ""
+        return missing.told(found, self.planned.launches[-1], cuda_source.adds_by_thread(self.source))
 
 
 def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[Seen]:
@@ -312,7 +315,7 @@ def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[S
         if outcome.refusal is None or outcome.comparison is None or outcome.findings:
             continue
         planned = current.compiled.plan(other.problem, runner.child.hello().limits)
-        found.append(Seen(other, outcome.refusal, planned, outcome.comparison))
+        found.append(Seen(other, outcome.refusal, planned, outcome.comparison, current.file.source))
     return found
 
 

@@ -43,6 +43,25 @@ def test_a_return_is_named_where_threads_are_missing(
     assert found.returned == line
 
 
+@pytest.mark.parametrize(
+    ("block", "stored", "few"),
+    [
+        ((128, 1, 1), (4 * 127, None), True),
+        ((128, 1, 1), (4 * 127, 4 * 250), False),
+        ((128, 1, 1), (4 * 95, None), False),
+        ((128, 2, 1), (4 * 127, None), False),
+    ],
+)
+def test_an_array_with_more_elements_than_its_threads_write_is_told(
+    block: tuple[int, int, int], stored: tuple[int | None, int | None], few: bool
+) -> None:
+    unset = Finding("uninitialised_shared", at(2), 1, space="shared", address=4 * 217, array="counts")
+    unset = replace(unset, allocation=Allocation(0, 4 * 256), stored=stored)
+    source = "__shared__ unsigned counts[256];\natomicAdd(&counts[in[i]], 1);\n"
+    ((found,),) = (item.findings for item in located([record(block=block, findings=(unset,))], {}, source))
+    assert ("128 threads of the block writes one element, and `counts` has 256" in remedy(found)) == few
+
+
 def test_a_barrier_that_some_never_reach_is_told_before_the_race_it_leaves() -> None:
     race, barrier = Finding("race", at(5), 1, (0, 0, 0), (0, 0, 0)), Finding("barrier", at(4), 1)
     assert [item.kind for item in results([record(findings=(race, barrier))])] == ["barrier", "race"]

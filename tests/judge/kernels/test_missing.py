@@ -74,6 +74,15 @@ def test_what_has_all_missing_elements_and_no_other_is_said(
     assert bool(said) == bool(found)
 
 
+def test_of_bins_that_each_block_adds_to_its_threads_go_on_and_not_the_grid() -> None:
+    for blocks in (1, 2, 64):
+        few = launch((blocks, 1, 1), (128, 1, 1))
+        found = told(np.arange(256) >= 128, few, by_thread=True)
+        assert "a block has 128 threads, each of which adds to the element of its own number" in found
+        assert "`for (int i = threadIdx.x; i < 256; i += blockDim.x)`" in found
+        assert "grid" not in found
+
+
 def test_where_few_elements_tell_nothing_it_is_said_of_a_larger_case(tmp_path: Path, marked: Marking) -> None:
     file = tmp_path / "mine.cu"
     file.write_text(NO_REST, "utf-8")
