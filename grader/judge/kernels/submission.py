@@ -294,6 +294,12 @@ class Seen:
             and 1 not in self.case.problem.values()
         )
 
+    def said(self, what: str = "") -> str:
+        """What there is to say of it, behind what another case has shown: `what`, or why it was refused."""
+        sizes = units.case(self.case.problem)
+        what = what or self.refusal.reason.replace(f", where {sizes}", "")
+        return f"At {sizes}, {what[0].lower()}{what[1:]}"
+
     @property
     def missing(self) -> str:
         """What those elements have in common that nobody has written, or added to."""
@@ -331,20 +337,22 @@ def _confirmed(first: Seen, larger: Sequence[Seen]) -> tuple[str, ...]:
 
 def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
     """Says which elements nobody has written, of a larger case where in the one that failed all are, or a few."""
-    for seen in (first, *larger):
-        if (seen.tells or seen is not first or not larger) and (said := seen.missing):
-            return seen.refusal.saying(seen.refusal.reason.replace(WHICH_THREAD, said))
+    refusal = first.refusal
+    seen = refusal.reason.removesuffix(WHICH_THREAD).removesuffix(NOTHING_WRITTEN)
+    if seen == refusal.reason:  # the comparison knows why
+        return refusal
+    if (first.tells or not larger) and (said := first.missing):
+        return refusal.saying(f"{seen}{said}")
+    if telling := next((other for other in larger if other.missing), None):
+        return refusal.saying(f"{seen}{telling.said(telling.missing)}")
     mismatch = first.comparison.mismatch
     none = mismatch is not None and first.comparison.unwritten == mismatch.elements
-    return (larger[0] if larger and none else first).refusal
+    return refusal.saying(f"{seen}{larger[0].said()}") if larger and none else refusal
 
 
-def _where(larger: Sequence[Seen]) -> str:
-    """Which elements of a larger case nobody has added to."""
-    for seen in larger:
-        if seen.tells and (said := seen.missing):
-            return f"At {units.case(seen.case.problem)}, {said[0].lower()}{said[1:]}"
-    return ""
+def _where(cases: Sequence[Seen]) -> str:
+    """Which elements nobody has added to, of the first case in which that tells."""
+    return next((seen.said(seen.missing) for seen in cases if seen.tells and seen.missing), "")
 
 
 def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: Outcome) -> str:

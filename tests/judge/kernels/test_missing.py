@@ -87,4 +87,4 @@ def test_where_few_elements_tell_nothing_it_is_said_of_a_larger_case(tmp_path: P
     file = tmp_path / "mine.cu"
     file.write_text(NO_REST, "utf-8")
     reason = marked(topics.load("vector_add"), file).reason or ""
-    assert "where N=1023. They are all elements from 1020 on, the last 3 of 1023" in reason
+    assert "where N=1. At N=1023, they are all elements from 1020 on, the last 3 of 1023" in reason
