@@ -231,7 +231,8 @@ def _explained(
         outside = bool(outcome.findings) and outcome.findings[0].kind == "out_of_bounds"
         return _with_quotient(refusal, current) if outside else refusal
     first = Seen(case, refusal, planned, comparison, current.file.source)
-    others = [] if comparison.explained else _larger(current, runner, case)
+    larger = [] if comparison.explained else _larger(current, runner, case)
+    others = [seen for seen in larger if not seen.faulty]
     fits = _confirmed(first, others)
     found = small_case.of(runner, current.compiled)
     if found is not None:
@@ -239,7 +240,7 @@ def _explained(
         fits = tuple(said for said in fits if said in also)
     if comparison.first_unwritten is not None:
         odd = odd or signature_lint.of(current.compiled, current.compiled.build.arch)
-        told = refusal if odd else _of_unwritten(first, others)
+        told = refusal if odd else _of_unwritten(first, larger)
     else:
         before = comparison.fits[0] if comparison.fits else comparison.advice
         known = counted_terms.told(runner, current.compiled, case) or (*fits, comparison.advice)[0]
@@ -283,6 +284,7 @@ class Seen:
     planned: Planned
     comparison: Comparison
     source: str
+    faulty: bool = False  # an emulator has found a fault in what it does, by which threads are stopped
 
     @property
     def tells(self) -> bool:
@@ -304,7 +306,7 @@ class Seen:
     def missing(self) -> str:
         """What those elements have in common that nobody has written, or added to."""
         found = self.comparison.missing
-        if found is None:
+        if found is None or self.faulty:
             return ""
         return missing.told(found, self.planned.launches[-1], cuda_source.adds_by_thread(self.source))
 
@@ -318,10 +320,11 @@ def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[S
         outcome = runner.outcome(current.compiled, other)
         if outcome.refusal is not None and outcome.refusal.verdict == "timeout":
             break
-        if outcome.refusal is None or outcome.comparison is None or outcome.findings:
+        if outcome.refusal is None or outcome.comparison is None:
             continue
         planned = current.compiled.plan(other.problem, runner.child.hello().limits)
-        found.append(Seen(other, outcome.refusal, planned, outcome.comparison, current.file.source))
+        source, faulty = current.file.source, bool(outcome.findings)
+        found.append(Seen(other, outcome.refusal, planned, outcome.comparison, source, faulty))
     return found
 
 
@@ -341,13 +344,16 @@ def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
     seen = refusal.reason.removesuffix(WHICH_THREAD).removesuffix(NOTHING_WRITTEN)
     if seen == refusal.reason:  # the comparison knows why
         return refusal
-    if (first.tells or not larger) and (said := first.missing):
+    if (first.tells or all(other.faulty for other in larger)) and (said := first.missing):
         return refusal.saying(f"{seen}{said}")
-    if telling := next((other for other in larger if other.missing), None):
+    telling = next((other for other in larger if other.missing), None)
+    if telling is not None:
         return refusal.saying(f"{seen}{telling.said(telling.missing)}")
     mismatch = first.comparison.mismatch
     none = mismatch is not None and first.comparison.unwritten == mismatch.elements
-    return refusal.saying(f"{seen}{larger[0].said()}") if larger and none else refusal
+    if not larger or not none:
+        return refusal
+    return refusal.saying(f"{seen}{max(larger, key=lambda other: other.faulty).said()}")
 
 
 def _where(cases: Sequence[Seen]) -> str:

@@ -35,6 +35,25 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
 }
 """
 
+FLOAT4 = """// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["cdiv(N, 32 * 4)", "cdiv(M, 8)"]
+// block = ["32", "8"]
+// ///
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    int column = (blockIdx.x * 32 + threadIdx.x) * 4;
+    int row = blockIdx.y * 8 + threadIdx.y;
+    if (row < M && column + 3 < N) {
+        float4 x = *(const float4*)&in[(size_t)row * N + column];
+        const float4 b = *(const float4*)&bias[column];
+        x.x += b.x, x.y += b.y, x.z += b.z, x.w += b.w;
+        *(float4*)&out[(size_t)row * N + column] = x;
+    }
+}
+"""
+
 LINE = launch((4, 1, 1), (256, 1, 1))
 PLANE = launch((5, 17, 1), (32, 8, 1))
 
@@ -88,3 +107,15 @@ def test_where_few_elements_tell_nothing_it_is_said_of_a_larger_case(tmp_path: P
     file.write_text(NO_REST, "utf-8")
     reason = marked(topics.load("vector_add"), file).reason or ""
     assert "where N=1. At N=1023, they are all elements from 1020 on, the last 3 of 1023" in reason
+
+
+def test_where_nothing_is_written_the_fault_in_a_larger_case_is_told(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(FLOAT4, "utf-8")
+    reason = marked(topics.load("add_bias"), file).reason or ""
+    assert (
+        "`out` was never written, where M=1, N=1. At M=65, N=63, line 12: misaligned: thread (0, 1, 0)"
+        in reason
+    )
+    assert "take single floats where a row is not a multiple of 4 floats long" in reason
+    assert "args" not in reason
