@@ -83,10 +83,13 @@ def _lines(missing: Mask) -> Iterator[tuple[str, Mask]]:
 def _said(span: Span, unit: str, launch: Launch) -> str:
     if span.once and not _to_the_end(span):
         one = span.end - span.first == 1
-        return f"{'It is' if one else 'They are'} {span.named(unit)}: which thread writes {'it' if one else 'them'}?"
+        who = _near(span, unit, launch) or f"which thread writes {'it' if one else 'them'}?"
+        return f"{'It is' if one else 'They are'} {span.named(unit)}: {who}"
     if span.once:
         return f"They are all {unit}s from {span.first} on{_why_from(span, unit, launch)}"
     condition = f"the {unit}s i with {span.condition('i')}"
+    if near := _near(span, unit, launch):
+        return f"They are {condition}: {near}"
     one = span.end - span.first == 1
     if one and span.period == VECTOR:
         return f"They are {condition}: is component {COMPONENTS[span.first]} of a vector never set?"
@@ -126,7 +129,24 @@ def _why_from(span: Span, unit: str, launch: Launch) -> str:
     if rest == span.size % VECTOR:
         tiles = "is a number of tiles rounded down? If not: " if rest == span.size % TILES[0] else ""
         return f", the last {rest} of {span.size}: {tiles}{LEFT}"
-    return ": which thread writes them, and does the grid have it?"
+    return f": {_near(span, unit, launch) or 'which thread writes them, and does the grid have it?'}"
+
+
+def _near(span: Span, unit: str, launch: Launch) -> str:
+    """Of threads that take several each and go on by one instead of by all threads along their side of the block: they
+    write as many as these, and one more for each step."""
+    for axis in AXES[unit]:
+        side = launch.block[axis]
+        each = span.first - side + 1
+        covered = side * each  # what a block is to write
+        if each < 2 or each.bit_count() > 1 or launch.grid[axis] != -(-span.size // covered):
+            continue
+        if span.end == min(covered, span.size) and (span.once or span.period == covered):
+            return (
+                f"the {side} threads of a block along {'xyz'[axis]} take {each} {unit}s each and go on by 1, to those "
+                f"that others take. Let them go on by {side}: multiply the step by {side}."
+            )
+    return ""
 
 
 def _too_near(apart: int, each: int, unit: str, axis: int, blocks: int) -> str:
