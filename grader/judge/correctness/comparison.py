@@ -81,6 +81,12 @@ class Comparison:
         known = self.added_to or self.unset or self.in_half or self.flushed
         return bool(known) or self.mistake is not None
 
+    @property
+    def never_written(self) -> str:
+        """The output, where nobody has written any of it; else ""."""
+        wrong = self.mismatch
+        return wrong.array if wrong is not None and self.unwritten == wrong.elements else ""
+
     def excused(self) -> Comparison:
         """The same output, where what is wrong with it is none of the kernel's doing."""
         return replace(self, mismatch=None, error=None, box=None, flushed=False)

@@ -309,13 +309,22 @@ SCRATCH = {
 """Where a submission puts what is neither input nor output."""
 
 
-def of_input(name: str, index: Sequence[int], outputs: Sequence[str], by: str = "kernel") -> Refused:
-    """An input that came back changed; `index` is the first changed element."""
+def of_input(
+    name: str, index: Sequence[int], outputs: Sequence[str], by: str = "kernel", unwritten: str = ""
+) -> Refused:
+    """An input that came back changed; `index` is the first changed element. `unwritten` is an output that nobody has
+    written at all."""
+    changed = f"The {by} changed its input `{name}`, first at [{_list(index)}]"
+    if unwritten:
+        return Refused(
+            "fail",
+            f"{changed}, and never wrote `{unwritten}`: have the two changed places, in the list of its parameters or "
+            f"where it loads and stores? It has to load from `{name}` and to store to `{unwritten}`.",
+        )
     allowed = " and ".join(f"`{output}`" for output in outputs)
     return Refused(
         "fail",
-        f"The {by} changed its input `{name}`, first at [{_list(index)}]. Inputs belong to the caller: "
-        f"write only to {allowed}, or {SCRATCH[by]}.",
+        f"{changed}. Inputs belong to the caller: write only to {allowed}, or {SCRATCH[by]}.",
     )
 
 

@@ -123,7 +123,7 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
     outcome.comparison = compare_outputs(runner, case_run, regions)
     refusal = (
         of_findings(outcome.findings)
-        or _of_arrays(runner, case_run, regions)
+        or _of_arrays(runner, case_run, regions, outcome.comparison)
         or of_comparison(
             outcome.comparison, case_run.data.advice, case_run.case.problem, case_run.kernel.file.unset
         )
@@ -203,7 +203,9 @@ def compare_outputs(runner: Runner, case_run: CaseRun, regions: Sequence[Region]
     return wrong[0] if wrong else max(found, key=lambda comparison: comparison.error or 0.0)
 
 
-def _of_arrays(runner: Runner, case_run: CaseRun, regions: Sequence[Region]) -> Refused | None:
+def _of_arrays(
+    runner: Runner, case_run: CaseRun, regions: Sequence[Region], comparison: Comparison
+) -> Refused | None:
     """Damage around any array, or a change in an input."""
     for region in regions:
         around = damage(runner.bytes_of(region), region.guard)
@@ -215,7 +217,7 @@ def _of_arrays(runner: Runner, case_run: CaseRun, regions: Sequence[Region]) -> 
         if region.name in case_run.data.inputs:
             changed = first_change(runner, region, case_run.data.inputs[region.name])
             if changed is not None:
-                return of_input(region.name, changed, outputs)
+                return of_input(region.name, changed, outputs, unwritten=comparison.never_written)
     return None
 
 

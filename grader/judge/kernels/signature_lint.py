@@ -51,7 +51,7 @@ def of_names(kernel: Kernel) -> str | None:
         if named != given and sorted(named) == sorted(given):
             return (
                 f"The parameters of `{launch.kernel}` are called {', '.join(named)}, in this order, and are passed "
-                f"{', '.join(given)}."
+                f"{', '.join(given)}. Arguments go by place and not by name: put both lists into one order."
             )
     return None
 

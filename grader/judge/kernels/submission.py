@@ -349,9 +349,7 @@ def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
     telling = next((other for other in larger if other.missing), None)
     if telling is not None:
         return refusal.saying(f"{seen}{telling.said(telling.missing)}")
-    mismatch = first.comparison.mismatch
-    none = mismatch is not None and first.comparison.unwritten == mismatch.elements
-    if not larger or not none:
+    if not larger or not first.comparison.never_written:
         return refusal
     return refusal.saying(f"{seen}{max(larger, key=lambda other: other.faulty).said()}")
 

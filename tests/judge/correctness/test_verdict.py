@@ -96,7 +96,10 @@ def test_guards() -> None:
 
 
 def test_inputs() -> None:
-    assert "`A`, first at [1, 2]" in reason(verdict.of_input("A", (1, 2), ["C"]))
+    assert "`A`, first at [1, 2]. Inputs belong" in reason(verdict.of_input("A", (1, 2), ["C"]))
+    turned = reason(verdict.of_input("A", (1, 2), ["C"], unwritten="C"))
+    assert "`A`, first at [1, 2], and never wrote `C`: have the two changed places" in turned
+    assert "scratch" not in turned
 
 
 def test_a_wrong_element_is_shown_with_what_to_look_for() -> None:

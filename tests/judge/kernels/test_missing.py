@@ -124,3 +124,15 @@ def test_where_nothing_is_written_the_fault_in_a_larger_case_is_told(tmp_path: P
     )
     assert "take single floats where a row is not a multiple of 4 floats long" in reason
     assert "args" not in reason
+
+
+def test_an_input_that_is_written_in_place_of_the_output_has_its_place(
+    tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(
+        NO_REST.replace("const float* a", "float* a").replace("c[j] = a[j]", "a[j] = c[j]"), "utf-8"
+    )
+    reason = marked(topics.load("vector_add"), file).reason or ""
+    assert "changed its input `a`, first at [0], and never wrote `c`: have the two changed places" in reason
+    assert "It has to load from `a` and to store to `c`." in reason
