@@ -14,7 +14,7 @@ import difflib
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 Number = int | float
 
@@ -141,6 +141,7 @@ class Expression:
         return value
 
 
+@lru_cache(maxsize=4096)  # a few hundred stand in all topics together, thousands of times
 def parse(value: str | int) -> Expression:
     """An expression from a string, or from an integer written without quotes. Raises ExpressionError."""
     expression = Expression(str(value).strip())
