@@ -331,8 +331,8 @@ def guard(source: str, line: int, index: str = "") -> int | None:
         below = f"{text}\n{below}" if number < line else ""
         leaves, ended = bool(closed and (leaves or _LEAVES.search(text))), False
         for brace in re.findall(r"[{}]", text if number < line else "")[::-1]:
+            ended = ended or (brace == "{" and closed == 1 and text.strip() == brace)
             closed = closed + 1 if brace == "}" else max(closed - 1, 0)
-            ended = ended or (brace == "{" and not closed and text.strip() == brace)
     return None
 
 

@@ -98,6 +98,8 @@ def test_a_return_behind_the_barrier_takes_nothing_from_a_tile() -> None:
         ("void f()\n{\n  if (i < n) b();\n}\n__global__ void k()\n{\n  a[i] = 0;\n}", 7, None),
         ("if (i < n) {\n  b();\n }\na[i] = 0;", 4, None),
         ("if (i < n)\n{\n  b();\n }\na[i] = 0;", 5, None),
+        ("if (i < n)\n{\n  a[i] = 0;", 3, 1),
+        ("if (i < n)\n{\n  if (b)\n  {\n  }\n  a[i] = 0;", 6, 1),
         ("if (i < n) b[i] = 0;\na[i] = 0;", 2, None),
         ("if (i >= n) {\n  return;\n }\na[i] = 0;", 4, 1),
         ("if (i >= n)\n{\n  return;\n }\na[i] = 0;", 5, 1),
