@@ -62,6 +62,10 @@ _FIRST_OF_SEVERAL = (
     "The condition in line {line} looks at the first element alone, and the access takes {many}: `{index} + {last} "
     "{sign}`, and what is left behind them is taken one by one."
 )
+_PACKS = (
+    "The condition in line {line}, `{compared}`, counts elements, and the index counts packs of {many} elements, "
+    "{size} bytes each, of which `{array}` has {bound} / {many}: compare with that."
+)
 _HOST_POINTER = (
     "Pass the kernel a pointer that cudaMalloc has given, and copy to it with cudaMemcpy: what malloc, new or a "
     "std::vector give lies in the host's memory."
@@ -224,6 +228,8 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
     below, elements = (finding.element or 0) < 0, math.prod(finding.shape or (0,))
     compared, index = _compared(text.condition), " ".join(text.index.split())
     names = _names(re.sub(r"\[[^\[\]]*\]", "", f"{index} {text.formed}"))
+    if not below and (of_packs := _of_packs(finding, text, line, index)):
+        return of_packs
     if index not in compared and not names & set(compared):
         near = [each for each in compared if names & _names(each)]
         if near and len(finding.shape or ()) == 1:
@@ -240,10 +246,6 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         re.match(r"(?:>=\s*0|>\s*-\s*1)\b", sign) for sign in _SIGNS.findall(text.condition)
     ):
         return _ONLY_BELOW.format(line=line, index=index)
-    many = _elements_at_a_time(finding)
-    sign = re.search(rf"(?<![\w+*/.-])\s*{re.escape(index)}\s*((?:<|>=)\s*\w+)", text.condition)
-    if many > 1 and sign and text.pointee * many == finding.size:
-        return _FIRST_OF_SEVERAL.format(line=line, many=many, index=index, last=many - 1, sign=sign[1])
     last = finding.element == elements
     both = [each for each in compared if names & _names(each)]
     if len(both) == len(finding.shape or ()) == 2 and not re.search(r"<=|[^->]>(?![=>])", text.condition):
@@ -253,6 +255,28 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         _LAST if "<=" in text.condition else _MORE if re.search(r"[^->]>(?![=>])", text.condition) else ""
     )
     return _GUARDED.format(line=line) + (lenient if last else "")
+
+
+def _of_packs(finding: Finding, text: Text, line: int, index: str) -> str:
+    """Of an access of several elements whose condition does not count as its index does; "" of another."""
+    many, by_packs = _elements_at_a_time(finding), text.pointee == finding.size
+    if many < 2 or not (by_packs or text.pointee * many == finding.size):
+        return ""
+    own = re.escape(index)
+    first = rf"{many}\s*\*\s*{own}|{own}\s*\*\s*{many}" if by_packs else own
+    if found := re.search(rf"(?<![\w+*/.-])\s*\b({first})\s*((?:<|>=)\s*\w+)", text.condition):
+        return _FIRST_OF_SEVERAL.format(line=line, many=many, index=found[1], last=many - 1, sign=found[2])
+    if not by_packs or text.bound != math.prod(finding.shape or ()):
+        return ""
+    bound = re.split(r"[<>]=?\s*", text.compared)[1]
+    return _PACKS.format(
+        line=line,
+        compared=text.compared,
+        many=many,
+        size=finding.size,
+        array=finding.array,
+        bound=bound if bound.isidentifier() else f"({bound})",
+    )
 
 
 _SIGNS = re.compile(r"(?<![-<>])[<>](?![<>]).*?(?=&&|\|\||$)")

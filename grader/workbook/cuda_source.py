@@ -344,6 +344,22 @@ def _ends_before(condition: str, below: str) -> bool:
     return bool(_UNBRACED_IF.search(condition) and not _LEAVES.search(own[0]))
 
 
+def compared(source: str, line: int, index: str, sizes: Mapping[str, int | float]) -> tuple[str, int | None]:
+    """How a line compares a variable of an index, such as `i < N`, and what that comes to with these sizes. "" and None
+    where it does not, or where that is not to be seen."""
+    names = "|".join(dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b(?!\s*[\[.(])", index)[:_MOST_NAMES]))
+    compares = (
+        rf"(?<![\w+*/.-])\s*\b((?:{names})\s*(?:<|>=)\s*([\w\s*/+()-]+?))\s*(?=;|&&|\|\||\)\s*(?:$|\{{|\w))"
+    )
+    found = re.search(compares, statement(source, line)) if names else None
+    if not found:
+        return "", None
+    bound = (_set_to(source, line, found[2]) if found[2].isidentifier() else "") or found[2]
+    whole = {name: value for name, value in sizes.items() if isinstance(value, int)}
+    known = _numbers(plain(source)) | {name.lower(): value for name, value in whole.items()} | whole
+    return found[1], _integer(bound, known)
+
+
 def one_suffices(source: str, line: int) -> bool:
     """Whether the condition of a line leaves only where all indices are beyond the end, or lets through where one is
     inside."""

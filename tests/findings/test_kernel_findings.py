@@ -166,6 +166,19 @@ LETS = "The condition in line 6 lets "
             "`i \\+ 3 >= n`",
         ),
         (132, 16, Text("((float4*)B)[i]", "i", "t", "if (i < n)"), f"{LETS}this thread pass"),
+        (
+            132,
+            16,
+            Text("((float4*)B)[i]", "i", "t", "if (4 * i < n)", pointee=16),
+            "`4 \\* i \\+ 3 < n`",
+        ),
+        (
+            160,
+            16,
+            Text("((float4*)B)[i]", "i", "t", "if (i < n)", "i < n", 131, pointee=16),
+            "line 6, `i < n`, counts elements, and the index counts packs of 4 .* `B` has n / 4: ",
+        ),
+        (160, 16, Text("p[i]", "i", "t", "if (i < n)", "i < n", 32, pointee=16), f"{LETS}this thread pass"),
         (140, 4, Text("*p = 0;", "i * sizeof(float)", "", "if (i < n)"), "leave `sizeof` out"),
         (
             140,

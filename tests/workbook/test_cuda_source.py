@@ -11,6 +11,7 @@ from grader.workbook.cuda_source import (
     adds_by_thread,
     adds_in_global_memory,
     arrays_in,
+    compared,
     early_return,
     factors,
     guard,
@@ -113,6 +114,23 @@ def test_a_return_behind_the_barrier_takes_nothing_from_a_tile() -> None:
 )
 def test_the_condition_that_an_access_stands_behind(text: str, line: int, found: int | None) -> None:
     assert guard(text, line, "i") == found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("for (int i = first; i < N; i += 32) {", ("i < N", 80)),
+        ("if (i >= n) return;", ("i >= n", 80)),
+        ("if (j >= 0 && i < N / 16) a[i] = 0;", ("i < N / 16", 5)),
+        ("if (i < whole)", ("i < whole", 5)),
+        ("if (i < PACK * N)", ("i < PACK * N", 1280)),
+        ("if (i < count)", ("i < count", None)),
+        ("if (j < N)", ("", None)),
+    ],
+)
+def test_what_an_index_is_compared_with(line: str, found: tuple[str, int | None]) -> None:
+    text = f"constexpr int PACK = 16;\nconst int whole = N / PACK;\n{line}"
+    assert compared(text, 3, "i", {"N": 80}) == found
 
 
 @pytest.mark.parametrize(

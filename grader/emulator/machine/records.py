@@ -167,6 +167,10 @@ class Text:
     """What that was last set to, of a variable."""
     condition: str = ""
     """The line of the condition that it stands behind."""
+    compared: str = ""
+    """How that compares a variable of the index, as `i < N`; empty where that is not to be seen."""
+    bound: int | None = None
+    """What it is compared with there, where that is known."""
     signed_char: bool = False
     """The index is a char, which is signed."""
     pointee: int = 0

@@ -20,6 +20,7 @@ from grader.results import FindingResult
 from grader.workbook.cuda_source import (
     SharedArray,
     accumulates,
+    compared,
     early_return,
     factors,
     guard,
@@ -91,9 +92,9 @@ def located(
             dynamic = "extern __shared__" in source
             pointed = pointee(source, line, finding.array or "")
             right = condition is not None and source.splitlines()[condition - 1].strip() in own
-            text = (
-                Text(lines[0], index, formed, lines[1], signed, pointed, dynamic, right) if source else None
-            )
+            how = compared(source, condition or 0, f"{index} {formed}", sizes or {})
+            seen = Text(lines[0], index, formed, lines[1], *how, signed, pointed, dynamic, right)
+            text = seen if source else None
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
         if finding.space == "shared":
