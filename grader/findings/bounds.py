@@ -6,7 +6,7 @@ import math
 import re
 
 from grader.emulator.machine.records import Finding, Text
-from grader.findings.phrases import near_device_memory
+from grader.findings.phrases import near_device_memory, offset_of
 
 GUARD = "Guard the access: threads that have no element must not touch memory."
 _GUARDED = (
@@ -93,6 +93,14 @@ _SHARED = (
     "Is the array as large as the block's indices go, and the block as large as the kernel was made for?"
 )
 _SHARED_BYTES = " Bytes of `extern __shared__` arrays are given with the launch, as `shared`."
+_NO_SHARED = (
+    "`shared` in the launch block gives the bytes of `extern __shared__` arrays, 0 where it is left out: this access "
+    "needs {needed}, and the array as many as all of its elements take."
+)
+_MORE_SHARED = (
+    " `shared` in the launch block gives the bytes of `extern __shared__` arrays, and this access needs {needed} more "
+    "of them."
+)
 _INDEX = (
     "Thread (0, 0, 0) of block (0, 0, 0) has elements of its own, so look at how its index is formed: {stride}. A "
     "thread that handles several elements has to guard each."
@@ -126,9 +134,7 @@ def remedy(finding: Finding) -> str:
     if finding.text is not None and finding.text.signed_char and -128 <= element < 0:
         return _SIGNED_CHAR.format(meant=element + 256, element=element)
     if finding.space == "shared":
-        static = finding.text is not None and not finding.text.dynamic
-        above = _SHARED if static else f"{_SHARED}{_SHARED_BYTES}"
-        below = f"{_BELOW}{_unsigned(finding)}" if element < 0 else above
+        below = f"{_BELOW}{_unsigned(finding)}" if element < 0 else _behind_shared(finding)
         return IN_CLUSTER if finding.owner else below
     if finding.rows_of is not None:
         return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))
@@ -144,6 +150,17 @@ def remedy(finding: Finding) -> str:
     if finding.wrapped:
         return f"{_BELOW}{_unsigned(finding)}"
     return _of_text(finding, finding.text) if finding.text is not None else _of_condition(finding)
+
+
+def _behind_shared(finding: Finding) -> str:
+    """Of an access behind the end of the block's shared memory, some of which the launch may give."""
+    if finding.text is None:
+        return f"{_SHARED}{_SHARED_BYTES}"
+    if not finding.text.dynamic:
+        return _SHARED
+    has = finding.allocation.nbytes if finding.allocation else 0
+    needed = offset_of(finding) + (finding.size or 0) - has
+    return (f"{_SHARED}{_MORE_SHARED}" if has else _NO_SHARED).format(needed=f"{needed:,}")
 
 
 def _unmasked(finding: Finding, text: Text) -> str:

@@ -245,6 +245,10 @@ def test_an_access_outside_of_shared_and_local_memory() -> None:
     assert "reads 4 bytes of shared memory at byte 128, where the block has 128 bytes" in message(small)
     none = replace(small, allocation=Allocation(0, 0))
     assert "where the block has no bytes" in message(none)
+    of_text = replace(none, text=Text("tile[i]", "i"))
+    assert "`shared` in the launch block gives the bytes" in remedy(of_text)
+    assert "0 where it is left out: this access needs 132, and the array" in remedy(of_text)
+    assert remedy(replace(of_text, allocation=small.allocation)).endswith("this access needs 4 more of them.")
     local = replace(small, space="local")
     assert "of local memory at byte 128, beyond its end" in message(local)
 
