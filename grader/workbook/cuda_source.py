@@ -451,6 +451,11 @@ def plain(source: str) -> str:
     return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 
+def constant(source: str, text: str) -> int | None:
+    """The integer that a text stands for, of numbers and of what the file defines; None of anything else."""
+    return _integer(text, _numbers(plain(source)))
+
+
 def _numbers(text: str) -> dict[str, int]:
     """The integers that the file defines."""
     found: dict[str, int] = {}

@@ -213,7 +213,9 @@ def _explained(
         return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
     rounded = outcome.comparison is not None and outcome.comparison.advice == MORE_THAN_ROUNDING
     if refusal.verdict in ("fail", "timeout") and not rounded and (cause := _in_text(current.compiled)):
-        advised = outcome.findings and outcome.findings[0].kind != "uninitialised"
+        # Of a line whose text is known to be wrong, a fault is the outcome, and its general remedy leads elsewhere.
+        fault = outcome.findings[0] if outcome.findings else None
+        advised = fault and fault.kind != "uninitialised" and not cause.startswith(f"Line {fault.line}:")
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome)}")
     if (refusal.verdict == "fail" or _repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)
