@@ -102,7 +102,10 @@ class _Sums:
 
     def said(self, counts: Array) -> str:
         """What there is to say of how often each element is added."""
-        return f"Counted at {units.case(self.run.case.problem)}: {in_words(counts, self.launch)}"
+        launches = self.run.planned.launches
+        return (
+            f"Counted at {units.case(self.run.case.problem)}: {in_words(counts, launches[0], launches[-1])}"
+        )
 
     def of(self, terms: Array) -> float:
         """What it makes of these elements; NaN where it does not come to an end."""
@@ -184,9 +187,11 @@ def _sums(runner: CaseRunner, kernel: Kernel, case: Case) -> _Sums:
     return _Sums(runner, CaseRun(kernel, planned, case, runner.store.get(case)))
 
 
-def in_words(counts: Array, launch: Launch) -> str:
-    """What elements have in common that are not added once."""
+def in_words(counts: Array, launch: Launch, last: Launch | None = None) -> str:
+    """What elements have in common that are not added once. `last`: the launch that stores the sum, where it is
+    another one."""
     block, blocks = math.prod(launch.block), math.prod(launch.grid)
+    adding = launch if last is None or math.prod(last.grid) > 1 else last
     lost, more = counts == 0, counts > 1
     if lost.all():
         return "no element is ever added: is the condition in front of that ever true?"
@@ -197,7 +202,8 @@ def in_words(counts: Array, launch: Launch) -> str:
             f"added {counts[step]} times. Add gridDim.x * blockDim.x to the index."
         )
     if not more.any():
-        return _of_lost(lost, block, blocks)
+        parts = _of_parts(lost, blocks, math.prod(adding.block))
+        return _of_lost(lost, block, blocks, parts)
     if not lost.any():
         return f"{_of_more(counts, block, blocks)}."
     others = _of_lost(lost, block, blocks)
@@ -244,12 +250,26 @@ def _of_more(counts: Array, block: int, blocks: int) -> str:
     return f"{which} added {times[0]} times{known.get(int(times[0]), '')}"
 
 
-def _of_lost(lost: Array, block: int, blocks: int) -> str:
-    """Elements that are never added, or those that alone are, where they are fewer."""
+def _of_parts(lost: Array, blocks: int, adding: int) -> str:
+    """Where what is lost begins with the elements of the first block whose partial sum no thread is left for, of one
+    block that adds them."""
+    first = int(np.argmax(lost))
+    each = first // adding  # elements of a partial sum
+    if not each or first % adding or not lost[first:].all() or -(-len(lost) // each) != blocks:
+        return ""
+    return (
+        f"They are those of all blocks from number {adding} on. There are {blocks} partial sums, and one block of "
+        f"{adding} threads adds one a thread: let each of its threads go on by {adding} until all are added."
+    )
+
+
+def _of_lost(lost: Array, block: int, blocks: int, parts: str = "") -> str:
+    """Elements that are never added, or those that alone are, where they are fewer. `parts`: of which partial sums
+    they are."""
     kept = common(~lost)
     if kept is not None and 2 * int(lost.sum()) > len(lost):
         alone = f"only {_elements(kept, block)} in the sum ({_many(~lost)})."
-        return f"{alone} {_why_alone(kept, block, blocks)}".strip()
+        return f"{alone} {parts or _why_alone(kept, block, blocks)}".strip()
     span = common(lost)
     if span is None:
         places = np.flatnonzero(lost)
@@ -257,7 +277,7 @@ def _of_lost(lost: Array, block: int, blocks: int) -> str:
         if len(places) <= SHOWN:
             return f"elements {first} are never added."
         return f"{_many(lost)} elements are never added, the first of them {first}."
-    return f"{_elements(span, block)} never added ({_many(lost)}). {_why_lost(span, block, blocks)}".strip()
+    return f"{_elements(span, block)} never added ({_many(lost)}). {parts or _why_lost(span, block, blocks)}".strip()
 
 
 def _many(marked: Array) -> str:
