@@ -126,6 +126,12 @@ _TOP_BYTE = re.compile(
 _SWIZZLED = re.compile(
     r"\b(?P<array>\w+)\s*\[[^\[\]]{1,100}\]\s*\[\s*(?P<all>[A-Za-z_][\w.]*\s*\^\s*[A-Za-z_][\w.]*)\s*\]"
 )
+_RUNNING = re.compile(
+    r"\b(?P<sum>[A-Za-z_]\w*)\s*(?:\+=|=\s*(?P=sum)\s*\+)\s*(?P<array>\w+)\[[^;]{1,100};[^~]{0,400}?"
+    r"\b(?P<back>(?P=sum)\s*(?:-=|=\s*(?P=sum)\s*-)\s*(?P=array)\[[^;]{1,100}?)\s*;"
+    r"|(?P<both>\b(?P<one>[A-Za-z_]\w*)\s*(?:\+=|=\s*(?P=one)\s*\+)\s*(?P<of>\w+)\[[^][;]{1,60}\]\s*-\s*(?P=of)\["
+    r"[^][;]{1,60}\])\s*;"
+)
 _MULTIPLIED = re.compile(r"(\w+)\s*(?:\*=|<<=)\s*\w+\s*$")
 
 
@@ -169,6 +175,19 @@ def kept(source: str) -> str:
                 "keeps what an earlier step has stored there, and zero times that is NaN where it is NaN or infinite: "
                 "store 0 there."
             )
+    return ""
+
+
+def running(source: str) -> str:
+    """The first sum from which elements are subtracted that were added to it, likewise."""
+    text = plain(source[:_MOST])
+    for found in _RUNNING.finditer(text):
+        name, taken = found["sum"] or found["one"], "back" if found["back"] else "both"
+        return (
+            f"Line {line_at(text, found.start(taken))}: `{' '.join(found[taken].split())}` takes back what was added. "
+            f"`{name}` keeps all that was rounded off on the way, and an infinity or NaN for ever: add up the elements "
+            "of each output anew."
+        )
     return ""
 
 

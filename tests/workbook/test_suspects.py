@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.suspects import kept, rounded, said, too_small
+from grader.workbook.suspects import kept, rounded, running, said, too_small
 
 UNSET = 'variable "v" is used before its value is set'
 EQUAL = 'use of "=" where "==" may have been intended'
@@ -315,3 +315,18 @@ def test_a_quotient_by_a_magic_number_is_told() -> None:
 )
 def test_what_is_no_quotient_of_integers_is_not_told(text: str) -> None:
     assert rounded(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("sum += in[i];\nif (i > R) {\n    sum -= in[i - R];  // leaves\n}", 3),
+        ("s = s + tile[i];\ns = s - tile[i - R];", 2),
+        ("for (;;)\n    s += in[i + R] - in[i - R - 1];", 2),
+        ("sum += in[i];\nsum -= mean;\nother -= in[i];", 0),
+        ("sum += a[i] - b[i];", 0),
+    ],
+)
+def test_a_sum_that_elements_leave_again_is_told(text: str, line: int) -> None:
+    found = running(text)
+    assert found.startswith(f"Line {line}: `") if line else not found

@@ -256,7 +256,10 @@ def _explained(
 
 
 def _of_text(advice: str, file: KernelFile) -> str:
-    """What to look at, without what a file has none of: additions in global memory, and in a small exercise tiles."""
+    """What to look at, without what a file has none of: additions in global memory, and in a small exercise tiles. A
+    running sum of a file comes first."""
+    if advice == MORE_THAN_ROUNDING:
+        return f"{suspects.running(file.source)} {advice}".lstrip()
     if not file.given:
         adds = cuda_source.adds_in_global_memory(file.source)
         return advice if adds else advice.replace(FOR_ATOMICS, "").replace(OR_ATOMICS, "")
