@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counted_terms import Kept, in_words
 from grader.workbook import units
-from grader.workbook.topic import Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -159,7 +159,7 @@ def told(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
     """What a wrong element of a case, or of a larger one, has too much and too little; "" where that is not known."""
     if case.kind != "exact" or runner.topic.signature.values:
         return ""
-    if _counts_bytes(runner.topic):
+    if _counts_bytes(runner, case):
         return next(filter(None, (_of_bytes(runner, kernel, each) for each in _tried(runner, case))), "")
     try:
         found = next(filter(None, (_wrong(runner, kernel, each) for each in _tried(runner, case))), None)
@@ -169,15 +169,14 @@ def told(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
     return _said(found, terms, kernel.file.source) if found and terms else ""
 
 
-def _counts_bytes(topic: Topic) -> bool:
+def _counts_bytes(runner: CaseRunner, case: Case) -> bool:
     """Whether an output counts how often each number is among the bytes of the one input."""
-    problem, (given, *more) = topic.judge_cases[-1], topic.signature.inputs
-    if more or given.dtype != np.uint8 or len(topic.signature.outputs) > 1:
+    inputs = runner.store.get(case).inputs
+    if [array.dtype for array in inputs.values()] != [np.uint8]:
         return False
-    ones = np.ones(topic.shapes(problem)[given.name], np.uint8)
-    found, _ = cases.results(topic, {given.name: ones}, problem, bounded=False)
-    (counts,) = found.values()
-    return counts.size == VALUES and list(np.flatnonzero(counts)) == [1] and counts[1] == ones.size
+    ones = {name: np.ones_like(array) for name, array in inputs.items()}
+    found, _ = cases.results(runner.topic, ones, case.problem, bounded=False)
+    return all(counts.size == VALUES and counts[1] == counts.sum() > 0 for counts in found.values())
 
 
 def _of_bytes(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
@@ -202,15 +201,19 @@ def _of_bytes(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
 
 def _tried(runner: CaseRunner, case: Case) -> Iterator[Case]:
     """The case, where it has more than a few elements, or else larger ones before it."""
-    topic, failed = runner.topic, runner.topic.input_elements(case.problem)
-    larger = sorted(map(topic.input_elements, topic.judge_cases))
-    if failed < FEWEST:
-        problems = sorted(topic.judge_cases, key=topic.input_elements)
-        yield from (
-            cases.make(each, "exact") for each in problems if FEWEST <= topic.input_elements(each) <= MOST
-        )
-    if failed <= max(MOST, larger[0]):
+    if _elements(runner, case) < FEWEST:
+        larger = (cases.make(problem, "exact") for problem in runner.topic.judge_cases)
+        sized = sorted(((_elements(runner, each), each) for each in larger), key=itemgetter(0))
+        yield from (each for elements, each in sized if FEWEST <= elements <= MOST)
+    if _elements(runner, case) <= MOST:
         yield case
+
+
+def _elements(runner: CaseRunner, case: Case) -> int:
+    """Of all inputs."""
+    if runner.topic.sampled is not None:
+        return runner.topic.input_elements(case.problem)
+    return sum(array.size for array in runner.store.get(case).inputs.values())
 
 
 def _wrong(runner: CaseRunner, kernel: Kernel, case: Case) -> _Element | None:
