@@ -33,6 +33,11 @@ _NO_ELEMENT = (
     "The condition in line {line} compares another index: the thread is in block {block}, and the {end} element is "
     "`{array}`[{element}]."
 )
+_VECTOR_ENDS = (
+    "A vector begins within `{array}`, and its component {component} lies behind the end: {elements} elements are no "
+    "whole vectors. Take vectors where they are, and single elements elsewhere."
+)
+_COMPONENT = re.compile(r"(?<=\.)[yzw]\b")
 _LOOKED_UP = (
     "The index is made of what was read from memory, `{formed}`, which no condition on the thread's own index keeps "
     "inside: look at how it is computed, and which values there are. The {end} element is `{array}`[{element}]."
@@ -97,6 +102,9 @@ _NO_SHARED = (
     "`shared` in the launch block gives the bytes of `extern __shared__` arrays, 0 where it is left out: this access "
     "needs {needed}, and the array as many as all of its elements take."
 )
+_OF_BLOCK = (
+    "`{array}` is the block's own, and its first element is `{array}`[0] in every block: leave blockIdx out."
+)
 _MORE_SHARED = (
     " `shared` in the launch block gives the bytes of `extern __shared__` arrays, and this access needs {needed} more "
     "of them."
@@ -154,6 +162,8 @@ def remedy(finding: Finding) -> str:
 
 def _behind_shared(finding: Finding) -> str:
     """Of an access behind the end of the block's shared memory, some of which the launch may give."""
+    if any("blockIdx" in each for each in finding.formed):
+        return _OF_BLOCK.format(array=finding.array)
     if finding.text is None:
         return f"{_SHARED}{_SHARED_BYTES}"
     if not finding.text.dynamic:
@@ -254,6 +264,8 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         end, element = ("first", 0) if below else ("last", elements - 1)
         if looked_up := next((each for each in (index, text.formed.strip()) if "[" in each), ""):
             return _LOOKED_UP.format(formed=looked_up, end=end, array=finding.array, element=element)
+        if (component := _COMPONENT.search(text.line)) and re.search(r"\+\s*[123]$", index):
+            return _VECTOR_ENDS.format(array=finding.array, elements=elements, component=component[0])
         return _NO_ELEMENT.format(
             line=line, block=finding.block, end=end, array=finding.array, element=element
         )

@@ -226,7 +226,16 @@ _SET_ON_HOST = (
 
 
 def remedy(finding: Finding) -> str:
-    """What would mend it."""
+    """What would mend it, and what the index is made of that was not to be."""
+    return f"{_remedy(finding)}{_there(finding)}"
+
+
+def _there(finding: Finding) -> str:
+    """The variables of an index, behind a remedy."""
+    return f" There {', '.join(f'`{each}`' for each in finding.formed)}." if finding.formed else ""
+
+
+def _remedy(finding: Finding) -> str:
     if finding.kind == "race":
         return _remedy_of_race(finding)
     if finding.no_texture or (finding.kind == "stored_read_only" and finding.instruction):

@@ -356,7 +356,7 @@ def compared(source: str, line: int, index: str, sizes: Mapping[str, int | float
         return "", None
     bound = (_set_to(source, line, found[2]) if found[2].isidentifier() else "") or found[2]
     whole = {name: value for name, value in sizes.items() if isinstance(value, int)}
-    known = _numbers(plain(source)) | {name.lower(): value for name, value in whole.items()} | whole
+    known = numbers(source) | {name.lower(): value for name, value in whole.items()} | whole
     return found[1], _integer(bound, known)
 
 
@@ -441,6 +441,16 @@ def _upwards(source: str, line: int) -> Iterator[tuple[int, str]]:
             return
 
 
+def lines_of_kernel(source: str, line: int) -> dict[int, str]:
+    """By number: the lines, without comments, of the kernel to which one belongs; none of another function."""
+    above = dict(_upwards(source, line))
+    if not any("__global__" in text for text in above.values()):
+        return {}
+    lines = plain(source).splitlines()
+    end = next((at for at in range(line, len(lines)) if lines[at].startswith("}")), len(lines))
+    return {number: lines[number - 1][:_LONGEST] for number in range(min(above), end + 1)}
+
+
 def line_at(text: str, place: int) -> int:
     """The number of the line with a character of a text."""
     return text.count("\n", 0, place) + 1
@@ -453,11 +463,15 @@ def plain(source: str) -> str:
 
 def constant(source: str, text: str) -> int | None:
     """The integer that a text stands for, of numbers and of what the file defines; None of anything else."""
-    return _integer(text, _numbers(plain(source)))
+    return _integer(text, numbers(source))
+
+
+def numbers(source: str) -> dict[str, int]:
+    """The integers that a file defines."""
+    return _numbers(plain(source))
 
 
 def _numbers(text: str) -> dict[str, int]:
-    """The integers that the file defines."""
     found: dict[str, int] = {}
     for name, value in [*_DEFINED.findall(text), *_INTEGER.findall(text)]:
         number = _integer(value, found)

@@ -152,7 +152,7 @@ class Table:
         if type(value) not in (str, int):
             raise self.error(f"`{key}`: {value!r} is neither a string nor an integer", key)
         try:
-            return parse(value)  # type: ignore[arg-type]
+            return parse(value)
         except ExpressionError as error:
             raise self.error(f"`{key}`: {error}", key) from None
 

@@ -181,6 +181,12 @@ LETS = "The condition in line 6 lets "
         (160, 16, Text("p[i]", "i", "t", "if (i < n)", "i < n", 32, pointee=16), f"{LETS}this thread pass"),
         (140, 4, Text("*p = 0;", "i * sizeof(float)", "", "if (i < n)"), "leave `sizeof` out"),
         (
+            132,
+            4,
+            Text("v.z += B[c + 2];", "c + 2", "", "if (k < n)"),
+            "component z lies behind the end: 131 elements",
+        ),
+        (
             140,
             4,
             Text("B[v]", "v", "in[i] + 9", "if (i < n)"),
@@ -203,6 +209,13 @@ def test_a_condition_on_both_indices_of_a_matrix_is_not_doubted(condition: str, 
     text = Text("B[i]", "i", "at(r, c)", condition)
     found = remedy(of_b("out_of_bounds", 4 * 140, size=4, guarded=6, text=text, shape=(1, 131)))
     assert ("the index, `at(r, c)`, is what is wrong: a row of `B` is 131" in found) is not doubted
+
+
+def test_an_array_of_the_block_is_not_indexed_by_the_place_in_the_grid() -> None:
+    formed = ("row = blockIdx.y * 32 + threadIdx.y = 32",)
+    found = remedy(of_tile("out_of_bounds", element=1024, shape=(32, 32), formed=formed))
+    assert found.startswith("`tile` is the block's own")
+    assert found.endswith(f"There `{formed[0]}`.")
 
 
 def test_an_index_below_0_is_told_by_the_type_that_makes_it() -> None:

@@ -210,6 +210,8 @@ class Finding:
     """The address as an index into the flat array, which may lie outside; None without its type."""
     shape: tuple[int, ...] | None = None
     """Of the array, where it is known."""
+    formed: tuple[str, ...] = ()
+    """What its index is made of, and what that is in that thread, where somebody knows the source: `row = 32`."""
     dtype: str | None = None
     """Of the array's elements, as NumPy names it, where it is known."""
     stored: tuple[int | None, int | None] | None = None

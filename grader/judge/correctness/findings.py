@@ -17,6 +17,7 @@ from grader.findings import kernels
 from grader.findings.bounds import shifts_alone
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
+from grader.workbook import variables
 from grader.workbook.cuda_source import (
     SharedArray,
     accumulates,
@@ -98,14 +99,31 @@ def located(
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
         if finding.space == "shared":
-            return _with_few_threads(_located_in_shared(finding, declared), record)
-        finding = _with_longer(_located(finding, arrays), source, arrays)
-        return _with_rows(finding, source, sizes or {})
+            finding = _with_few_threads(_located_in_shared(finding, declared), record)
+        else:
+            finding = _with_longer(_located(finding, arrays), source, arrays)
+            finding = _with_rows(finding, source, sizes or {})
+        return _with_variables(finding, record, source, sizes or {})
 
     return tuple(
         msgspec.structs.replace(record, findings=tuple(located(record, item) for item in record.findings))
         for record in records
     )
+
+
+def _with_variables(finding: Finding, record: Record, source: str, sizes: Problem) -> Finding:
+    """An access that may not be, with what its index is made of in that thread."""
+    place, element, shape = finding.allocation, finding.element, finding.shape
+    thread, block, line = finding.thread, finding.block, finding.place.line
+    if finding.kind not in ("out_of_bounds", "misaligned", "uninitialised_shared") or finding.any_of_warp:
+        return finding
+    if place is None or element is None or not shape or thread is None or block is None:
+        return finding
+    itemsize = place.nbytes // math.prod(shape)
+    many = max(pointee(source, line, finding.array or "") // itemsize, 1)
+    accessed = variables.Accessed(finding.array or "", shape, element, many, finding.space == "shared")
+    where = variables.Thread(thread, block, record.block, record.grid, sizes)
+    return replace(finding, formed=variables.of_index(source, line, accessed, where))
 
 
 def _below_0(finding: Finding) -> Finding:

@@ -59,7 +59,7 @@ REST = f"They are the last N % 4: {LEFT}"
 
 
 @dataclass(frozen=True)
-class _Kept(CaseData):
+class Kept(CaseData):
     """Keeps what comes out, and finds nothing wrong with it."""
 
     outputs: dict[str, Array] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class _Sums:
         """What it makes of these elements; NaN where it does not come to an end."""
         ((name, array),) = self.run.data.inputs.items()
         inputs = {name: terms.astype(array.dtype).reshape(array.shape)}
-        kept = _Kept(inputs, self.run.data.expected, self.run.data.allowed, "")
+        kept = Kept(inputs, self.run.data.expected, self.run.data.allowed, "")
         outcome = self.runner.once(replace(self.run, data=kept))
         return math.nan if outcome.refusal else float(next(iter(kept.outputs.values())).reshape(-1)[0])
 

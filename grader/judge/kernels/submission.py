@@ -44,6 +44,7 @@ from grader.judge.kernels import (
     signature_lint,
     small_case,
     source_tries,
+    terms,
     thresholds,
 )
 from grader.judge.kernels.case_run import Outcome
@@ -245,7 +246,8 @@ def _explained(
         told = refusal if odd else _of_unwritten(first, larger)
     else:
         before = comparison.fits[0] if comparison.fits else comparison.advice
-        known = counted_terms.told(runner, current.compiled, case) or (*fits, comparison.advice)[0]
+        known = counted_terms.told(runner, current.compiled, case) or next(iter(fits), "")
+        known = known or terms.told(runner, current.compiled, case) or comparison.advice
         known = _of_text(known, current.file)
         if known == NOTHING:
             known = f"{known} {_where([first, *others])}".rstrip()

@@ -62,6 +62,17 @@ def test_an_array_with_more_elements_than_its_threads_write_is_told(
     assert ("128 threads of the block writes one element, and `counts` has 256" in remedy(found)) == few
 
 
+def test_an_access_out_of_bounds_comes_with_what_its_index_is_made_of() -> None:
+    source = (
+        "__global__ void k(float* out, int N)\n{\n    int last = N - threadIdx.x;\n    out[last] = 0;\n}\n"
+    )
+    outside = Finding("out_of_bounds", at(4), 1, (0, 0, 0), (0, 0, 0), space="global", address=4 * 9, size=4)
+    outside = replace(outside, array="out", allocation=Allocation(0, 4 * 9))
+    out = {"out": ArrayType(np.dtype("float32"), (9,))}
+    ((found,),) = (item.findings for item in located([record(findings=(outside,))], out, source, {"N": 9}))
+    assert remedy(found).endswith(" There `last = N - threadIdx.x = 9`, `N = 9`.")
+
+
 def test_a_barrier_that_some_never_reach_is_told_before_the_race_it_leaves() -> None:
     race, barrier = Finding("race", at(5), 1, (0, 0, 0), (0, 0, 0)), Finding("barrier", at(4), 1)
     assert [item.kind for item in results([record(findings=(race, barrier))])] == ["barrier", "race"]

@@ -1,0 +1,93 @@
+"""What a wrong element is made of is found, and said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.compiled import prepare
+from grader.judge.kernels.terms import told
+from grader.judge.runners.runner import Runner
+from grader.workbook import topics
+
+ROWS = "const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;"
+GRID = 'grid = ["cdiv(N, 32)", "cdiv(M, 8)"]\n// block = [32, 8]'
+LINE = 'grid = ["cdiv(N, 64)"]\n// block = [64]'
+PLACE = "const int i = blockIdx.x * 64 + threadIdx.x;"
+
+KERNELS = {
+    "the block left out": (
+        "add_bias", GRID, f"{ROWS} if (x < N && y < M) out[y * N + x] = in[y * N + x] + bias[threadIdx.x];",
+        {"M": 1, "N": 131},
+        "has `bias`[0] in place of `bias`[32]. That is the place among those of its own block: add those of the blocks "
+        "before, `blockIdx.x * 32`.",
+    ),
+    "another row": (
+        "transpose", GRID, f"{ROWS} if (x < N && y < M) out[x * M + y] = in[(y ^ (M > 8)) % M * N + x];",
+        {"M": 31, "N": 33}, "`out`[16, 15] has `in`[14, 16] in place of `in`[15, 16].",
+    ),
+    "ends taken for what is outside": (
+        "stencil", LINE,
+        f"{PLACE} float s = 0; for (int k = i - 8; k <= i + 8; ++k) s += in[min(max(k, 0), N - 1)]; "
+        "if (i < N) out[i] = s;",
+        {"N": 1}, "twice in place of once. What lies outside of the array is left out",
+    ),
+    "one sum for several": (
+        "stencil", 'grid = ["cdiv(N, 256)"]\n// block = [64]',
+        "float s = 0; for (int j = 0; j < 4; ++j) { const int i = (blockIdx.x * 64 + threadIdx.x) * 4 + j; "
+        "for (int k = max(i - 8, 0); k <= min(i + 8, N - 1); ++k) s += in[k]; if (i < N) out[i] = s; }",
+        {"N": 2}, "That is what the element before is the sum of",
+    ),
+    "a warp of its own": (
+        "stencil", LINE,
+        f"{PLACE} const float x = i < N ? in[i] : 0; float s = x; for (int k = 1; k <= 8; ++k) s += "
+        "__shfl_up_sync(0xffffffff, x, k) + __shfl_down_sync(0xffffffff, x, k); if (i < N) out[i] = s;",
+        {"N": 1}, "lacks `in`[128]. These lie with another warp",
+    ),
+    "a term of a product": (
+        "gemm", 'grid = ["cdiv(N, 32)", "cdiv(M, 8)"]\n// block = [32, 8]',
+        f"{ROWS} float s = 0; if (x >= N || y >= M) return; "
+        "for (int k = 0; k < K / 2 * 2; ++k) s += A[y * K + k] * B[k * N + x]; C[y * N + x] = s;",
+        {"M": 31, "N": 33, "K": 17}, "lacks `A`[15, 16] and `B`[16, 16].",
+    ),
+    "bytes": (
+        "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i - (i == 70)]], 1);",
+        {"N": 255}, "Counted at N=255: element 69 is added 2 times, and element 70 is never added (1 of 255).",
+    ),
+    "the weights are right": (
+        "stencil", LINE,
+        f"{PLACE} float s = 0; for (int k = max(i - 8, 0); k <= min(i + 8, N - 1); ++k) s += min(in[k], 9e4f); "
+        "if (i < N) out[i] = s;",
+        {"N": 255}, "",
+    ),
+    "no sum": (
+        "softmax", GRID, f"{ROWS} if (x < N && y < M) y_[y * N + x] = 0;".replace("y_", "out"), {"M": 1, "N": 31}, "",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def child() -> Iterator[Runner]:
+    child = Runner("emulator", threads=1)
+    yield child
+    child.close()
+
+
+@pytest.mark.parametrize("mistake", KERNELS)
+def test_the_terms_of_a_wrong_element_are_told(mistake: str, child: Runner, tmp_path: Path) -> None:
+    name, launch, body, problem, said = KERNELS[mistake]
+    topic = topics.load(name)
+    parameters = ", ".join(f"{item.ctype} {item.name}" for item in topic.signature.params)
+    file = tmp_path / "mine.cu"
+    head = f'// /// launch\n// [[launch]]\n// kernel = "{name}"\n// {launch}\n// ///\n'
+    file.write_text(f'{head}extern "C" __global__ void {name}({parameters}) {{ {body} }}\n')
+    runner = CaseRunner(topic, CaseStore(topic), child)
+    kernel = prepare(topic.parse(file), child.hello().arch)
+    found = told(runner, kernel, cases.make(problem, "exact"))
+    assert bool(found) == bool(said)
+    assert said in found
