@@ -74,6 +74,12 @@ _BYTES = {
     "long long": 8, "unsigned long long": 8, "uint64_t": 8,
 }  # fmt: skip
 
+_STRING = re.compile(r'"[^"\n]*"')
+_DIVISION = re.compile(
+    r"[/%]\s*(\w+|\([\w\s*+-]{1,60}\))|\bcdiv\([^,()]{1,60},\s*([\w\s*()+-]{1,60}?)\)(?=[\s*,)]|$)",
+    re.MULTILINE,
+)
+
 FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
 """Where a function of a file begins: its name, and its parameters."""
 
@@ -464,6 +470,14 @@ def plain(source: str) -> str:
 def constant(source: str, text: str) -> int | None:
     """The integer that a text stands for, of numbers and of what the file defines; None of anything else."""
     return _integer(text, numbers(source))
+
+
+def divisors(source: str, launched: Iterable[str]) -> set[int]:
+    """The whole numbers by which a file divides, or the texts of its launch block do."""
+    known = numbers(source)
+    texts = "\n".join([_STRING.sub("", plain(source)), *launched])
+    found = {_integer(each[1] or each[2], known) for each in _DIVISION.finditer(texts)}
+    return {number for number in found if number}
 
 
 def numbers(source: str) -> dict[str, int]:

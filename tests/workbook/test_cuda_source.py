@@ -12,6 +12,7 @@ from grader.workbook.cuda_source import (
     adds_in_global_memory,
     arrays_in,
     compared,
+    divisors,
     early_return,
     factors,
     guard,
@@ -325,3 +326,11 @@ def test_other_blocks_have_a_thread_of_the_same_number() -> None:
 def test_a_strangers_text_takes_no_time(text: str) -> None:
     assert arrays_in(text, 1, "local", False) == ()
     assert not accumulates(text, 1, "b")
+
+
+def test_numbers_that_a_file_divides_by() -> None:
+    source = (
+        "constexpr int T = 48;\nconstexpr int V = 4;\n// n / 93\n"
+        'int across = (N + T - 1) / T, rest = N % (T * V), k = N / M;\nasm("mma %33;");\n'
+    )
+    assert divisors(source, ["cdiv(N, 7 * V)", "min(cdiv(M, 80), 9)"]) == {48, 192, 28, 80}
