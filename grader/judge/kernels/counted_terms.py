@@ -55,6 +55,7 @@ ONE_THREAD = (
 ALL_BLOCKS = (
     "Does the index leave out the blocks before its own? It begins at blockIdx.x * blockDim.x + threadIdx.x."
 )
+OF_FIRST_BLOCK = "The first block's alone are in it: shared memory is a block's own, and each block has to hand on what it holds."
 REST = f"They are the last N % 4: {LEFT}"
 
 
@@ -300,6 +301,8 @@ def _elements(span: Span, block: int) -> str:
 def _why_alone(kept: Span, block: int, blocks: int) -> str:
     if kept.first == 0 and kept.end == block * blocks:
         return _of_grid(kept.period, kept, block, blocks)
+    if kept.first == 0 and kept.end == block and kept.period in (kept.size, block * blocks):
+        return OF_FIRST_BLOCK
     if kept.period == WARP and kept.end - kept.first == 1:
         return SHUFFLE
     if kept.period != block or kept.first:
@@ -312,6 +315,8 @@ def _why_lost(lost: Span, block: int, blocks: int) -> str:
         return _of_grid(lost.period, lost, block, blocks)
     if lost.once and lost.end == lost.size and lost.end - lost.first == lost.size % VECTOR:
         return REST
+    if lost.first == block and lost.end == lost.period == block * blocks:
+        return OF_FIRST_BLOCK
     if not lost.once and lost.upper_half and lost.period <= block:
         return HALVES if lost.period == block else STEP
     return ""

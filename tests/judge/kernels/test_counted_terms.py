@@ -70,6 +70,10 @@ LAUNCHED = Launch("k", (8, 1, 1), (128, 1, 1), 0, ())
         (PLACE // 128 + 1, "threads go on by 128 elements, and the grid has 1024 threads"),
         (1 + (PLACE == 5), "element 5 is added 2 times."),
         (0 * PLACE, "no element is ever added"),
+        (
+            PLACE < 128,
+            "only elements 0 to 127 are in the sum (128 of 1023). The first block's alone are in it",
+        ),
         (PLACE < 1020, "the elements from 1020 on are never added (3 of 1023). They are the last N % 4"),
     ],
 )
