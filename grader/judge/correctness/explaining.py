@@ -55,7 +55,7 @@ WHOLE_AS_GIVEN = (
     "Every wrong element is a whole number, as the inputs are, and the right ones have fractions: is a division or a "
     "root left out, or is an int, or a division of ints, between the inputs and the result?"
 )
-WRAPPED = "What is missing is a multiple of {turn:,}, in few elements: a counter of {bits} bits has run over."
+WRAPPED = "What is missing is a multiple of {turn:,}, in few elements: a counter of {bits} has run over."
 NOTHING = "Every wrong element is 0, which is what memory holds that was cleared: where should it be added, or stored?"
 
 
@@ -131,7 +131,10 @@ def _wrapped(wrong: Wrong) -> str:
         rest = off - turns * (1 << bits)
         carried = np.append(0.0, -turns[:-1])  # into the counter beside it in a word
         if turns.any() and ((rest == 0.0) | (rest == carried)).all():
-            return WRAPPED.format(turn=1 << bits, bits=bits)
+            # Counters of 8 bits that run over in all of many threads are off by as much as wider ones.
+            return WRAPPED.format(
+                turn=1 << bits, bits="8 bits" if bits == 8 else "16 bits, or of 8 in many threads,"
+            )
     return ""
 
 

@@ -55,7 +55,10 @@ ONE_THREAD = (
 ALL_BLOCKS = (
     "Does the index leave out the blocks before its own? It begins at blockIdx.x * blockDim.x + threadIdx.x."
 )
-OF_FIRST_BLOCK = "The first block's alone are in it: shared memory is a block's own, and each block has to hand on what it holds."
+OF_FIRST_BLOCK = (
+    "The first block's alone are in it: shared memory is a block's own, and each block has to hand on "
+    "what it holds."
+)
 REST = f"They are the last N % 4: {LEFT}"
 
 
