@@ -13,7 +13,7 @@ from grader.emulator.nvrtc import compilation
 from grader.emulator.nvrtc.compilation import Build, Diagnostic
 from grader.emulator.ptx.declarations import named
 from grader.errors import WarpladderError
-from grader.workbook.cuda_source import launched, plain
+from grader.workbook.cuda_source import comma_index, launched, plain
 from grader.workbook.expressions import nearest
 
 DEFAULT_ARCH = "sm_90a"
@@ -386,7 +386,8 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
         )
     general = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
     of_call = _without_atomic(item) or general or _of_c(item) or _without_axis(item) or _without_mask(item)
-    return _with_excerpt(item), of_call or _missing(item.message) or _no_token(item)
+    comma = comma_index(item.excerpt.partition("\n")[0], plain(source))
+    return _with_excerpt(item), of_call or comma or _missing(item.message) or _no_token(item)
 
 
 def _of_c(item: Diagnostic) -> str | None:

@@ -74,6 +74,10 @@ _BYTES = {
     "long long": 8, "unsigned long long": 8, "uint64_t": 8,
 }  # fmt: skip
 
+_COMMA_INDEX = re.compile(
+    r"\b(?!auto\b)(?P<array>[A-Za-z_]\w*)\s*\[\s*(?P<row>[^\[\]();,]{1,60}|\w+\([^()\[\];,]{1,60}\)),\s*"
+    r"(?P<column>[^\[\]();,]{1,60}|\w+\([^()\[\];,]{1,60}\))\]"
+)
 _STRING = re.compile(r'"[^"\n]*"')
 _DIVISION = re.compile(
     r"[/%]\s*(\w+|\([\w\s*+-]{1,60}\))|\bcdiv\([^,()]{1,60},\s*([\w\s*()+-]{1,60}?)\)(?=[\s*,)]|$)",
@@ -512,6 +516,20 @@ def _integer(text: str, numbers: Mapping[str, int]) -> int | None:
         return parse(text.replace("/", "//")).whole(numbers)
     except ExpressionError:
         return None
+
+
+def comma_index(line: str, text: str) -> str:
+    """Of two indices in one pair of brackets, what C++ makes of them, and what is written in their place; "" for
+    none."""
+    if not (found := _COMMA_INDEX.search(line)):
+        return ""
+    array, row, column = (" ".join(found[part].split()) for part in ("array", "row", "column"))
+    several = re.search(rf"\b{array}\s*\[[^\[\],]*\]\s*\[", text)
+    flat = f"`{row}` times the length of a row, plus `{column}`"
+    return (
+        f"of the numbers in `{array}[{row}, {column}]` C++ takes the last alone, `{array}[{column}]`: write "
+        + (f"`{array}[{row}][{column}]`" if several else f"one index, {flat}")
+    )
 
 
 def int_sizes(text: str) -> tuple[list[str], int]:

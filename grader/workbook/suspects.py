@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.cuda_source import FUNCTION, constant, int_sizes, line_at, plain, shared_arrays
+from grader.workbook.cuda_source import (
+    FUNCTION,
+    comma_index,
+    constant,
+    int_sizes,
+    line_at,
+    plain,
+    shared_arrays,
+)
 
 _LONGEST, _MOST = (
     500,
@@ -279,6 +287,8 @@ def _no_effect(text: str, line: str, item: Diagnostic) -> str:
         assigned = _NO_STEP.sub(r"\1 \2= ", step)
         mend = f": `{assigned}`" if assigned != step else ""
         return f"Line {item.line}: the step `{step}` of the loop changes nothing{mend}."
+    if comma := comma_index(line, text):
+        return f"Line {item.line}: {comma}."
     if "==" in what:
         return f"Line {item.line}: `{what}` compares and sets nothing: `=`."
     return f"Line {item.line}: `{what}` computes a value that nothing keeps: assign it, with `=` or `+=`."

@@ -34,6 +34,11 @@ def warned(text: str, line: int = 0, message: str = "", file: str = "k.cu") -> s
          "Line 2: with `t % s` a thread adds, and so does the one `s` further on, whose element it takes: "
          "`t % (2 * s)`."),
         ("i == 3;", 1, NOTHING, "Line 1: `i == 3;` compares and sets nothing: `=`."),
+        ("out[size_t(c), r] = in[r, c];", 1, NOTHING,
+         "Line 1: of the numbers in `out[size_t(c), r]` C++ takes the last alone, `out[r]`: write one index, "
+         "`size_t(c)` times the length of a row, plus `r`."),
+        ("float t[8][8];\nfloat* row = t[y, x];", 2, NOTHING,
+         "Line 2: of the numbers in `t[y, x]` C++ takes the last alone, `t[x]`: write `t[y][x]`."),
         ("for (int i = 0; i < N, j < M; ++i)", 1, NOTHING,
          "Line 1: of conditions with a comma in between only the last counts: write `&&`."),
         ("for (int i = 0, j = f(1, 2); i < N; i + size_t(4) * 2) {", 1, NOTHING,
