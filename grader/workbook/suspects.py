@@ -126,6 +126,13 @@ _NOT_ROUNDED_UP = re.compile(
     r"(?<![\w.])(?P<size>[A-Za-z_][\w.]*)\s*\+\s*(?:(?P<by>[A-Za-z_][\w.]*)\s*-\s*1\s*/\s*(?P=by)\b"
     r"|(?P<less>\d+)\s*/\s*(?P<number>\d+)\b)(?![.(\[])"
 )
+_COMPARED = (
+    r"\((?:[^()=<>!?;]|\([^()]{0,60}\)){1,60}(?:[<>]=?|[!=]=)(?!<|>)(?:[^()?;]|\([^()]{0,60}\)){1,60}\)"
+)
+_CHOSEN_LAST = re.compile(
+    rf"(?P<sum>(?<!\w)[A-Za-z_][\w.]*(?:\[[^\[\]]{{1,60}}\])?)\s*(?P<sign>[-+*/]|(?<![&|])[&|^](?![&|]))\s*"
+    rf"(?P<condition>{_COMPARED})\s*\?(?P<values>[^?;]{{1,200}});"
+)
 _FIRST_BIT = r"(?P<bit>__ffs(?:ll)?\s*\((?:[^()]|\([^()]*\)){1,100}\))"
 _LANES = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*(?:%|&)")
 _TOP_BYTE = re.compile(
@@ -163,6 +170,7 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _macros(text),
         _lost(text),
         _not_rounded_up(text),
+        _chosen_last(text),
         _first_bits(text),
         _top_bytes(text),
         _swizzles(text),
@@ -552,6 +560,19 @@ def _not_rounded_up(text: str) -> Iterator[_Said]:
         line, size, quotient = line_at(text, found.start()), found["size"], f"{less or 1} / {by}"
         rounded_up = f"({size} + {less or f'{by} - 1'}) / {by}"
         yield line, f"Line {line}: `/` is done before `+`, and `{quotient}` is 0: `{rounded_up}`."
+
+
+def _chosen_last(text: str) -> Iterator[_Said]:
+    """Conditions of a `?` to which what was to be added to its value belongs."""
+    for found in _CHOSEN_LAST.finditer(text):
+        values = " ".join(found["values"].split())
+        line, first = line_at(text, found.start("sum")), f"{found['sum']} {found['sign']} "
+        condition = found["condition"][1:-1].strip()
+        yield (
+            line,
+            f"Line {line}: `?` is done last, so that all of `{first}{found['condition']}` is its condition: "
+            f"`{first}({condition} ? {values})`.",
+        )
 
 
 def _first_bits(text: str) -> Iterator[_Said]:
