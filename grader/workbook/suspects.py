@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 from grader.emulator.nvrtc.compilation import Diagnostic
 from grader.workbook.cuda_source import (
@@ -133,6 +133,10 @@ _CHOSEN_LAST = re.compile(
     rf"(?P<sum>(?<!\w)[A-Za-z_][\w.]*(?:\[[^\[\]]{{1,60}}\])?)\s*(?P<sign>[-+*/]|(?<![&|])[&|^](?![&|]))\s*"
     rf"(?P<condition>{_COMPARED})\s*\?(?P<values>[^?;]{{1,200}});"
 )
+_EXTERN_SHARED = re.compile(
+    r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^()]{1,60}\)\s*)?"
+    r"(?P<kind>[A-Za-z_][\w: ]*?)\s+(?P<name>\w+)\s*\[\s*\]"
+)
 _FIRST_BIT = r"(?P<bit>__ffs(?:ll)?\s*\((?:[^()]|\([^()]*\)){1,100}\))"
 _LANES = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*(?:%|&)")
 _TOP_BYTE = re.compile(
@@ -171,6 +175,7 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _lost(text),
         _not_rounded_up(text),
         _chosen_last(text),
+        _same_address(text),
         _first_bits(text),
         _top_bytes(text),
         _swizzles(text),
@@ -573,6 +578,20 @@ def _chosen_last(text: str) -> Iterator[_Said]:
             f"Line {line}: `?` is done last, so that all of `{first}{found['condition']}` is its condition: "
             f"`{first}({condition} ? {values})`.",
         )
+
+
+def _same_address(text: str) -> Iterator[_Said]:
+    """Arrays without a size in a kernel's shared memory, of which there is one piece."""
+    for one, other in pairwise(_EXTERN_SHARED.finditer(text)):
+        if one["name"] != other["name"] and "\n}" not in text[one.end() : other.start()]:
+            line, first, second = line_at(text, other.start()), one["name"], other["name"]
+            kind = " ".join(other["kind"].split())
+            yield (
+                line,
+                f"Line {line}: `{first}` and `{second}` begin at the same address, as all extern __shared__ arrays of "
+                "a kernel do: have one of them, and the other as a pointer behind its elements: "
+                f"`{kind}* {second} = reinterpret_cast<{kind}*>({first} + …);`.",
+            )
 
 
 def _first_bits(text: str) -> Iterator[_Said]:

@@ -149,6 +149,10 @@ SHUFFLE = (
          "`sum + (i < N ? in[i] : 0.0f)`."),
         ("x = 1;\nreturn v.x * (f(i) == 0) ? a : b;",
          "Line 2: `?` is done last, so that all of `v.x * (f(i) == 0)` is its condition: `v.x * (f(i) == 0 ? a : b)`."),
+        ("extern __shared__ __align__(16) int a[];\nextern __shared__ unsigned char b[];",
+         "Line 2: `a` and `b` begin at the same address, as all extern __shared__ arrays of a kernel do: have one of "
+         "them, and the other as a pointer behind its elements: "
+         "`unsigned char* b = reinterpret_cast<unsigned char*>(a + …);`."),
         ("if (lane == __ffs(same)) {", f"Line 1: {FROM_1} `__ffs(same) - 1`."),
         ("int l = threadIdx.x % 32;\nint first = __ffs(f(m));\nif (first == l) {}\nlane = first - 1;",
          f"Line 3: {FROM_1} `first - 1`."),
@@ -200,6 +204,7 @@ def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
         "for (uint8_t b = 0; b < 256; b++) {\n    if (b == 255) break;\n}",
         "int n = (N + TILE - 1) / TILE + N + 30 / 32;",
         "sum = sum + (i < N ? in[i] : 0);\nx = i >= 0 && (i < N) ? in[i] : 0;\ny = i < n + (r + 1) ? 1 : 0;",
+        "    extern __shared__ int a[];\n}\nvoid g() {\n    extern __shared__ float b[];\n}",
         "if (lane == __ffs(same) - 1 && __ffs(same) == 0) {}",
         "int first = __ffs(same);\nv = __shfl_sync(m, v, first - 1);",
         "void f(unsigned int word, int n) {\n    bins[word >> 24]++;",
