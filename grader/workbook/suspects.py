@@ -137,6 +137,8 @@ _EXTERN_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^()]{1,60}\)\s*)?"
     r"(?P<kind>[A-Za-z_][\w: ]*?)\s+(?P<name>\w+)\s*\[\s*\]"
 )
+_TICKET = r"atomic(?:Add\s*\([^(),;]{1,60},\s*1[uUlL]*|Inc\s*\([^(),;]{1,60},[^(),;]{1,60})\s*\)"
+_BLOCKS = re.compile(r"\b(\w+)\s*=\s*gridDim\.[xyz](?:\s*\*\s*gridDim\.[xyz])*\s*;")
 _FIRST_BIT = r"(?P<bit>__ffs(?:ll)?\s*\((?:[^()]|\([^()]*\)){1,100}\))"
 _LANES = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*(?:%|&)")
 _TOP_BYTE = re.compile(
@@ -176,6 +178,7 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _not_rounded_up(text),
         _chosen_last(text),
         _same_address(text),
+        _tickets(text),
         _first_bits(text),
         _top_bytes(text),
         _swizzles(text),
@@ -591,6 +594,26 @@ def _same_address(text: str) -> Iterator[_Said]:
                 f"Line {line}: `{first}` and `{second}` begin at the same address, as all extern __shared__ arrays of "
                 "a kernel do: have one of them, and the other as a pointer behind its elements: "
                 f"`{kind}* {second} = reinterpret_cast<{kind}*>({first} + …);`.",
+            )
+
+
+def _tickets(text: str) -> Iterator[_Said]:
+    """What an atomic function returns, which is one less than the blocks that have come, taken for their number."""
+    names = re.findall(rf"\b(\w+)\s*=\s*{_TICKET}\s*;", text)
+    kept = "|".join([_TICKET, *(rf"(?<![\w.]){name}" for name in names)])
+    blocks = "|".join([r"gridDim\.[xyz]", r"\w*[bB]locks", *_BLOCKS.findall(text)])
+    all_blocks = rf"(?P<blocks>(?<![\w.])(?:{blocks})(?:\s*\*\s*(?:{blocks}))*)"
+    behind = r"(?!\w|\s*[-+*/.(\[])"
+    for pattern in (
+        rf"(?:{kept})\s*(?:[!=]=|>=)\s*{all_blocks}{behind}",
+        rf"{all_blocks}\s*[!=]=\s*(?:{kept}){behind}",
+    ):
+        for found in re.finditer(pattern, text):
+            line = line_at(text, found.start("blocks"))
+            yield (
+                line,
+                f"Line {line}: an atomic function returns what was there before: the last block gets "
+                f"`{found['blocks']} - 1`, and none `{found['blocks']}`. Compare with the first.",
             )
 
 

@@ -82,6 +82,7 @@ ADDS_ALL = (
     "thread `t` adds the element of thread `t + s`, which may add in the same step: only those add for which "
     "`t < s`."
 )
+BEFORE = "an atomic function returns what was there before: the last block gets"
 FROM_1 = "__ffs counts bits from 1, and lanes are counted from 0:"
 OF_N = "__global__ void k(const float* in, int N) {\n    int i = threadIdx.x + B * blockIdx.x;\n"
 SUM_OF_WARP = "__device__ float sum(float v)\n{\n    return v + __shfl_xor_sync(ALL, v, 1);\n}\n"
@@ -153,6 +154,10 @@ SHUFFLE = (
          "Line 2: `a` and `b` begin at the same address, as all extern __shared__ arrays of a kernel do: have one of "
          "them, and the other as a pointer behind its elements: "
          "`unsigned char* b = reinterpret_cast<unsigned char*>(a + …);`."),
+        ("last = atomicAdd(&done, 1) == gridDim.x;",
+         f"Line 1: {BEFORE} `gridDim.x - 1`, and none `gridDim.x`. Compare with the first."),
+        ("const unsigned all = gridDim.x * gridDim.y;\nt = atomicInc(&done, gridDim.x);\nlast = all == t;",
+         f"Line 3: {BEFORE} `all - 1`, and none `all`. Compare with the first."),
         ("if (lane == __ffs(same)) {", f"Line 1: {FROM_1} `__ffs(same) - 1`."),
         ("int l = threadIdx.x % 32;\nint first = __ffs(f(m));\nif (first == l) {}\nlane = first - 1;",
          f"Line 3: {FROM_1} `first - 1`."),
@@ -205,6 +210,8 @@ def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
         "int n = (N + TILE - 1) / TILE + N + 30 / 32;",
         "sum = sum + (i < N ? in[i] : 0);\nx = i >= 0 && (i < N) ? in[i] : 0;\ny = i < n + (r + 1) ? 1 : 0;",
         "    extern __shared__ int a[];\n}\nvoid g() {\n    extern __shared__ float b[];\n}",
+        "t = atomicAdd(&done, 1);\nif (t == gridDim.x - 1 || t + 1 == gridDim.x) {}",
+        "while (atomicAdd(&done, 0) != gridDim.x) {}\nn = atomicAdd(&done, 1) + 1;\nif (n == gridDim.x) {}",
         "if (lane == __ffs(same) - 1 && __ffs(same) == 0) {}",
         "int first = __ffs(same);\nv = __shfl_sync(m, v, first - 1);",
         "void f(unsigned int word, int n) {\n    bins[word >> 24]++;",
