@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice, pairwise
+from operator import itemgetter
 
 from grader.emulator.nvrtc.compilation import Diagnostic
 from grader.workbook.cuda_source import (
@@ -24,7 +26,7 @@ _LONGEST, _MOST = (
     20_000,
 )  # characters of a line, and of a text, that are looked at: bounds a stranger's work
 
-_MACROS = 20  # of a file, that are looked at: as well
+_MACROS, _LOOPS = 20, 100  # of a file, that are looked at: as well
 
 _DECLARED = re.compile(
     r"^[ \t]*((?:float|double|(?:__)?half|(?:__)?nv_bfloat16|(?:unsigned[ \t]+)?(?:long[ \t]+long|long|short|char|int)"
@@ -114,9 +116,16 @@ _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\
 
 _FOR_ALL = re.compile(
     r"\bfor\s*\((?P<start>(?:[^;()]|\([^;()]*\)){0,100});(?P<condition>[^;{}]{1,100});"
-    r"(?P<step>(?:[^;(){}]|\([^;(){}]*\)){0,100})\)(?=(?P<behind>(?!\s*;)[^~]{0,500}))"
+    r"(?P<step>(?:[^;(){}]|\([^;(){}]*\)){0,100})\)(?!\s*;)"
 )
-_LEFT = re.compile(r"\b(?:break|return|goto|trap)\b")
+_WHILE = re.compile(r"\bwhile\s*\((?P<condition>[^(){};]{1,100})\)(?!\s*;)")
+_DO = re.compile(r"\bdo\s*(?=\{)")
+_UNTIL = re.compile(r"\s*while\s*\((?P<condition>[^(){};]{1,100})\)\s*;")
+_OF_ITSELF = re.compile(r"^(\w+)\s*=\s*\1\s*([*/]|<<|>>)\s*(?=\w+$)")
+_BUILT_IN = re.compile(r"\b(?:(?:block|thread)Idx|(?:block|grid)Dim)\.[xyz]\b")
+_FROM_MEMORY = re.compile(r"[(\[.]|->|(?:^|[<>=!&|,])\s*[*&]\s*\w")
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define\b.*", re.MULTILINE)
+_LEFT = re.compile(r"\b(?:break|return|goto|(?:__)?trap|asm)\b")
 _ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
 _DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
 _SMALL_INDEX = re.compile(
@@ -183,7 +192,8 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _top_bytes(text),
         _swizzles(text),
     )
-    return min(found, default=(0, ""))[1]
+    # Of one line, what the compiler warns of comes first.
+    return min(found, key=itemgetter(0), default=(0, ""))[1]
 
 
 def kept(source: str) -> str:
@@ -374,31 +384,97 @@ def _steps(text: str) -> Iterator[_Said]:
 
 
 def _stays(text: str) -> Iterator[_Said]:
-    """Loops that never end, since their step leaves the index where it is, at once or from 0 on."""
-    for found in _FOR_ALL.finditer(text):
-        if not _LEFT.search(found["behind"]) and (why := _never_ends(text, found)):
-            line = line_at(text, found.start())
+    """Loops that never end, since their step leaves the index where it is, at once or from 0 on, or they have none."""
+    for loop in islice(_loops(text), _LOOPS):
+        if not _LEFT.search(loop.body) and (why := _never_ends(text, loop) or _unchanged(text, loop)):
+            line = line_at(text, loop.at)
             yield line, f"Line {line}: {why}"
 
 
-def _never_ends(text: str, loop: re.Match[str]) -> str:
-    """Why a `for` does not come to its end; "" where that is not to be seen."""
-    start, condition, step = (loop[part].strip() for part in ("start", "condition", "step"))
-    compared = re.match(r"(\w+)\s*[<>]", condition)
-    if not step and compared and _sets(text, compared[1]) <= 1:
-        return f"the loop has no step, so `{condition}` stays true: `{compared[1]} += …`."
+@dataclass(frozen=True)
+class _Loop:
+    """A loop, and where in the text its condition's line is."""
+
+    at: int
+    start: str
+    condition: str
+    step: str
+    body: str
+
+
+def _loops(text: str) -> Iterator[_Loop]:
+    """The loops whose conditions are no longer than a line."""
+    for found in _FOR_ALL.finditer(text):
+        start, condition, step = (found[part].strip() for part in ("start", "condition", "step"))
+        yield _Loop(found.start(), start, condition, step, _body_of_loop(text, found.end()))
+    for found in _WHILE.finditer(text):
+        yield _Loop(found.start(), "", found["condition"].strip(), "", _body_of_loop(text, found.end()))
+    for found in islice(_DO.finditer(text), _LOOPS):
+        body = _body_of_loop(text, found.end())
+        if until := _UNTIL.match(text, found.end() + len(body)):
+            yield _Loop(until.start("condition"), "", until["condition"].strip(), "", body)
+
+
+def _body_of_loop(text: str, head: int) -> str:
+    """What stands in a loop's braces, or up to the first `;` outside parentheses."""
+    deep = 0
+    for found in re.compile(r"[(){};]").finditer(text, head):
+        deep += {"(": 1, "{": 1, ")": -1, "}": -1}.get(found[0], 0)
+        if deep <= 0 and found[0] in "};":
+            return text[head : found.end()]
+    return text[head:]
+
+
+def _never_ends(text: str, loop: _Loop) -> str:
+    """Why a loop does not come to its end, of what its step is; "" where that is not to be seen."""
+    condition, step = loop.condition, loop.step or _only_step(loop)
     if adds := _ADDS_0.match(step):
         return f"the step `{step}` adds 0, so `{adds[1]}` stays where it is, and the loop never ends."
-    if small := _SMALL_INDEX.match(start):
+    if small := _SMALL_INDEX.match(loop.start):
         return _never_reached(text, small, condition)
-    divided, multiplied = _DIVIDED.match(step), _MULTIPLIED.match(step)
+    assigned = _OF_ITSELF.sub(r"\1 \2= ", step)
+    divided, multiplied = _DIVIDED.match(assigned), _MULTIPLIED.match(assigned)
     if divided and re.fullmatch(rf"{divided[1]}\s*(?:>=\s*0|>\s*-\s*1)", condition):
         return f"`{step}` ends at 0 and stays there, where `{condition}` is still true: `{divided[1]} > 0`."
-    if multiplied and re.search(rf"\b{multiplied[1]}\s*=\s*0$", start):
+    if multiplied and re.search(rf"\b{multiplied[1]}\s*=\s*0$", loop.start):
         return (
             f"`{multiplied[1]}` begins with 0, which `{step}` leaves 0, so the loop never ends: begin with 1."
         )
     return ""
+
+
+def _only_step(loop: _Loop) -> str:
+    """What a loop's body alone does to the variable that its condition compares."""
+    compared = re.match(r"\w+", loop.condition)
+    if compared is None or _sets(loop.body, compared[0]) != 1:
+        return ""
+    found = re.search(rf"\b{compared[0]}\s*(?:[-+*/]|<<|>>)?=(?!=)[^;]*", loop.body)
+    return found[0].strip() if found else ""
+
+
+def _unchanged(text: str, loop: _Loop) -> str:
+    """That nothing a loop does changes its condition; "" where something does, or may."""
+    condition = _BUILT_IN.sub("1", loop.condition)
+    names = dict.fromkeys(re.findall(r"(?<!\w)[A-Za-z_]\w*", condition))
+    fixed = ("true", "false", *int_sizes(text)[0])
+    own = [name for name in names if name not in fixed and constant(text, name) is None]
+    does = "\n".join((loop.condition, loop.step, loop.body, *_DEFINE.findall(text)))
+    if not own or _FROM_MEMORY.search(condition) or any(_may_change(text, does, name) for name in names):
+        return ""
+    return f"nothing in the loop changes `{own[0]}`, so `{loop.condition}` stays true: `{own[0]} += …`."
+
+
+def _may_change(text: str, does: str, name: str) -> bool:
+    """Whether a part of a text changes a variable, or may, as through a reference, or others do, in memory."""
+    by_reference = (
+        "[&" in text or "#define" in does or any("&" in each["taken"] for each in FUNCTION.finditer(text))
+    )
+    return bool(
+        _sets(does, name)
+        or (by_reference and re.search(rf"[(,]\s*{name}\s*[,)]", does))
+        or re.search(rf"(?<!&)&\s*(?:{name}\b|\w+\s*=\s*{name}\b)", text)
+        or re.search(rf"\b(?:volatile|__shared__|__device__|__managed__)\b[^;(){{}}]*\b{name}\b", text)
+    )
 
 
 def _never_reached(text: str, index: re.Match[str], condition: str) -> str:
