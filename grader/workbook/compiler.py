@@ -38,6 +38,10 @@ _OF_POINTER = re.compile(
     re.DOTALL,
 )
 _RESTRICT_OF_C = re.compile(r"\*\s*(?:const\s+)?restrict\b")
+_OPERANDS = re.compile(
+    r'no operator "(?P<sign>[^"\s]+)" matches.*?operand types? (?:is|are): (?P<kinds>[^\n]+)', re.DOTALL
+)
+_VECTOR = re.compile(r"\b((?:u?(?:char|short|int|long|longlong)|float|double)[234])\b(?! ?\*)")
 _OF_THREE = re.compile(r"\b(?:uint3|dim3)\b")
 
 _REMEDIES = {
@@ -386,6 +390,7 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
         )
     general = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
     of_call = _without_atomic(item) or general or _of_c(item) or _without_axis(item) or _without_mask(item)
+    of_call = of_call or _of_vectors(item)
     comma = comma_index(item.excerpt.partition("\n")[0], plain(source))
     return _with_excerpt(item), of_call or comma or _missing(item.message) or _no_token(item)
 
@@ -408,6 +413,26 @@ def _of_c(item: Diagnostic) -> str | None:
             "a pointer to rows has their length as a constexpr: index the array itself, x[row * N + column]"
         )
     return "C++ has no array whose size is known at run time only: make the size a constexpr"
+
+
+def _of_vectors(item: Diagnostic) -> str | None:
+    """What is written for an operator of a vector, for which CUDA C++ has none."""
+    found = _OPERANDS.search(f"{item.message}\n{item.excerpt}")
+    if found is None:
+        return None
+    sign = found["sign"]
+    first, _, second = f" {found['kinds']}".partition(f" {sign} ")
+    vectors = [_VECTOR.search(each) for each in (first, second)]
+    if not (kind := vectors[0] or vectors[1]):
+        return None
+    name = kind[1]
+    one, other = (each + (".{0}" if vector else "") for each, vector in zip("ab", vectors, strict=True))
+    of_each = f"{one} {sign} {other}" if first else f"{sign}a.{{0}}"
+    parts = [of_each.format(part) for part in "xyzw"[: int(name[-1])]]
+    said = f"{name} has no operators: component by component, "
+    if sign in ("==", "!=", "<", "<=", ">", ">="):
+        return said + (" || " if sign == "!=" else " && ").join(parts)
+    return said + ("; ".join(parts) if sign.endswith("=") else f"make_{name}({', '.join(parts)})")
 
 
 def _without_axis(item: Diagnostic) -> str | None:
