@@ -11,9 +11,11 @@ from itertools import groupby
 
 from grader.workbook import begins, mixups, slips
 from grader.workbook.cuda_source import line_at, plain, shared_arrays
-from grader.workbook.edit import Change, Edit, Line, in_place, lines_of, where
+from grader.workbook.edit import Change, Edit, Line, in_place, in_places, lines_of, where
 
-_TWO_INDICES = re.compile(r"\b([A-Za-z_]\w*)\[([^\[\]]{1,100})\]\[([^\[\]]{1,100})\](?!\s*\[)")
+_TWO_INDICES = re.compile(
+    r"\b([A-Za-z_]\w*)\[((?:[^\[\]]|\[[^\[\]]{1,60}\]){1,100})\]\[((?:[^\[\]]|\[[^\[\]]{1,60}\]){1,100})\](?!\s*\[)"
+)
 _ONE_INDEX = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*)\](?!\s*\[)")
 _SUM_COMPARED = re.compile(r"(?:\bif\s*\(|&&|\|\||=\s*\(?)\s*(\w+)\s*\+\s*(\w+)\s*[<>]")
 _INDEX_OF_TERM = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*)(?:\s*\+\s*\w+)?\](?!\s*\[)")
@@ -78,7 +80,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _shared(lines)
     yield from _parts(lines)
     yield from _stored_if(source)
-    yield from _indices(lines)
+    yield from _indices(source, lines)
     yield from _as_compared(lines)
     yield from _flat(lines)
     yield from _limits(lines)
@@ -169,19 +171,41 @@ def _shared(lines: list[Line]) -> Iterator[Edit]:
         yield Edit(f"`__shared__` in front of {names} in {lines_in}", group[0][1], changes, why)
 
 
-def _indices(lines: list[Line]) -> Iterator[Edit]:
-    """The two indices of one access exchanged."""
+def _indices(source: str, lines: list[Line]) -> Iterator[Edit]:
+    """The two indices of one access exchanged, those of the same access wherever it stands, and those of all accesses
+    to an array in shared memory that is far from square."""
     read: list[Edit] = []
     stored: list[Edit] = []
+    alike: dict[str, list[tuple[Line, re.Match[str]]]] = {}
+    of_array: dict[str, list[Edit]] = {}
     for line in lines:
         for found in _TWO_INDICES.finditer(line.text):
             name, first, second = found.groups()
             if first == second or _TYPE_BEFORE.search(line.text[: found.start()]):
                 continue
-            side = stored if _STORED.match(line.text, found.end()) else read
-            side.append(in_place(line, found, 0, f"{name}[{second}][{first}]"))
+            edit = in_place(line, found, 0, f"{name}[{second}][{first}]")
+            (stored if _STORED.match(line.text, found.end()) else read).append(edit)
+            of_array.setdefault(name, []).append(edit)
+            alike.setdefault(found[0], []).append((line, found))
     yield from read
     yield from stored
+    for places in alike.values():
+        name, first, second = places[0][1].groups()
+        if len(places) > 1:
+            yield in_places(places, 0, f"{name}[{second}][{first}]", "")
+    arrays = shared_arrays(source)
+    for name, edits_of in of_array.items():
+        # A tile whose rows are padded is nearly square: its indices may be exchanged throughout, and nothing changes.
+        sides = [[side or 0 for side in array.extents] for array in arrays.get(name, ())]
+        if (
+            len(edits_of) > 1
+            and len(sides) == 1
+            and len(sides[0]) == 2
+            and max(sides[0]) >= 2 * min(sides[0])
+        ):
+            lines_in = where([*dict.fromkeys(edit.line for edit in edits_of)])
+            changes = tuple(change for edit in edits_of for change in edit.changes)
+            yield Edit(f"the two indices of `{name}` exchanged in {lines_in}", edits_of[0].line, changes)
 
 
 def _as_compared(lines: list[Line]) -> Iterator[Edit]:

@@ -65,12 +65,12 @@ def in_place(line: Line, found: re.Match[str], group: str | int, new: str, why: 
     return Edit(f"`{new}` in place of `{found[group]}` in line {line.number}", line.number, (change,), why)
 
 
-def in_places(places: Sequence[tuple[Line, re.Match[str]]], group: str, new: str, why: str) -> Edit:
+def in_places(places: Sequence[tuple[Line, re.Match[str]]], group: str | int, new: str, why: str) -> Edit:
     """The same in several lines, in each of which the group is the same text."""
     changes = tuple(
         (line.start + found.start(group), line.start + found.end(group), new) for line, found in places
     )
-    numbers = [line.number for line, _ in places]
+    numbers = [*dict.fromkeys(line.number for line, _ in places)]
     said = f"`{new}` in place of `{places[0][1][group]}` in {where(numbers)}"
     return Edit(said, numbers[0], changes, why)
 

@@ -173,6 +173,13 @@ OF_PARTS = "int t = threadIdx.x;\nint lane = t & 31, warp = t >> 5, row = i >> 2
          "v = i + B < N ? in[i + B] : 0;"),
         ("v = in[(size_t)x * N + y];", "`x` and `y` exchanged in the index of `in` in line 1",
          "v = in[(size_t)y * N + x];"),
+        ("atomicAdd(&counts[in[i]][warp], 1);", "`counts[warp][in[i]]` in place of `counts[in[i]][warp]` in line 1",
+         "atomicAdd(&counts[warp][in[i]], 1);"),
+        ("x = a[i][0] + a[i][0];\na[i][0] = x;", "`a[0][i]` in place of `a[i][0]` in lines 1 and 2",
+         "x = a[0][i] + a[0][i];\na[0][i] = x;"),
+        ("__shared__ int a[8][32];\na[t][0] = 0;\nx = a[b[i]][w] + a[i][w];",
+         "the two indices of `a` exchanged in lines 2 and 3",
+         "__shared__ int a[8][32];\na[0][t] = 0;\nx = a[w][b[i]] + a[w][i];"),
     ],
 )  # fmt: skip
 def test_what_is_often_mistyped_is_changed(text: str, said: str, becomes: str) -> None:
