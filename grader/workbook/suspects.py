@@ -148,6 +148,7 @@ _EXTERN_SHARED = re.compile(
 )
 _TICKET = r"atomic(?:Add\s*\([^(),;]{1,60},\s*1[uUlL]*|Inc\s*\([^(),;]{1,60},[^(),;]{1,60})\s*\)"
 _BLOCKS = re.compile(r"\b(\w+)\s*=\s*gridDim\.[xyz](?:\s*\*\s*gridDim\.[xyz])*\s*;")
+_ALL_THREADS = r"\(\s*(?:gridDim\.x\s*\*\s*blockDim\.x|blockDim\.x\s*\*\s*gridDim\.x)\s*\)"
 _FIRST_BIT = r"(?P<bit>__ffs(?:ll)?\s*\((?:[^()]|\([^()]*\)){1,100}\))"
 _LANES = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*(?:%|&)")
 _TOP_BYTE = re.compile(
@@ -188,6 +189,7 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _chosen_last(text),
         _same_address(text),
         _tickets(text),
+        _shares(text),
         _first_bits(text),
         _top_bytes(text),
         _swizzles(text),
@@ -691,6 +693,25 @@ def _tickets(text: str) -> Iterator[_Said]:
                 f"Line {line}: an atomic function returns what was there before: the last block gets "
                 f"`{found['blocks']} - 1`, and none `{found['blocks']}`. Compare with the first.",
             )
+
+
+def _shares(text: str) -> Iterator[_Said]:
+    """Shares of the elements that are rounded down, of which nothing else takes what is left over."""
+    sizes, blocks = "|".join(int_sizes(text)[0]), "|".join([r"gridDim\.[xyz]", *_BLOCKS.findall(text)])
+    share = rf"\b(?P<name>\w+)\s*=\s*(?P<all>(?P<size>{sizes})\s*/\s*(?P<by>{blocks}|{_ALL_THREADS}))\s*;"
+    for found in re.finditer(share, text) if sizes else ():
+        name, size, by = found.group("name", "size", "by")
+        one = re.escape(by)
+        if re.search(rf"\b{size}\s*[-%]|{one}\s*-\s*1\b|\b{name}\s*\*\s*{one}|{one}\s*\*\s*{name}\b", text):
+            continue  # which is for what is left over
+        end = re.compile(rf"\b(\w+)\s*=\s*(\w+\s*\+\s*{name})\s*;").search(text, found.end())
+        until = f"`{end[1]} = min({end[2]}, {size})`" if end else f"an end at `{size}`"
+        line = line_at(text, found.start("all"))
+        yield (
+            line,
+            f"Line {line}: `{found['all']}` rounds down, and nobody takes what is left over: "
+            f"`({size} + {by} - 1) / {by}`, and {until}.",
+        )
 
 
 def _first_bits(text: str) -> Iterator[_Said]:

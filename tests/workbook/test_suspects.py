@@ -95,6 +95,7 @@ ADDS_ALL = (
     "`t < s`."
 )
 BEFORE = "an atomic function returns what was there before: the last block gets"
+LEFT_OVER = "rounds down, and nobody takes what is left over:"
 FROM_1 = "__ffs counts bits from 1, and lanes are counted from 0:"
 OF_N = "__global__ void k(const float* in, int N) {\n    int i = threadIdx.x + B * blockIdx.x;\n"
 SUM_OF_WARP = "__device__ float sum(float v)\n{\n    return v + __shfl_xor_sync(ALL, v, 1);\n}\n"
@@ -180,6 +181,10 @@ SHUFFLE = (
          f"Line 1: {BEFORE} `gridDim.x - 1`, and none `gridDim.x`. Compare with the first."),
         ("const unsigned all = gridDim.x * gridDim.y;\nt = atomicInc(&done, gridDim.x);\nlast = all == t;",
          f"Line 3: {BEFORE} `all - 1`, and none `all`. Compare with the first."),
+        (f"{OF_N}    int most = N / gridDim.x;\n    int end = first + most;",
+         f"Line 3: `N / gridDim.x` {LEFT_OVER} `(N + gridDim.x - 1) / gridDim.x`, and `end = min(first + most, N)`."),
+        (f"{OF_N}    int all = gridDim.x * gridDim.y;\n    int most = N / all;",
+         f"Line 4: `N / all` {LEFT_OVER} `(N + all - 1) / all`, and an end at `N`."),
         ("if (lane == __ffs(same)) {", f"Line 1: {FROM_1} `__ffs(same) - 1`."),
         ("int l = threadIdx.x % 32;\nint first = __ffs(f(m));\nif (first == l) {}\nlane = first - 1;",
          f"Line 3: {FROM_1} `first - 1`."),
@@ -234,6 +239,10 @@ def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
         "    extern __shared__ int a[];\n}\nvoid g() {\n    extern __shared__ float b[];\n}",
         "t = atomicAdd(&done, 1);\nif (t == gridDim.x - 1 || t + 1 == gridDim.x) {}",
         "while (atomicAdd(&done, 0) != gridDim.x) {}\nn = atomicAdd(&done, 1) + 1;\nif (n == gridDim.x) {}",
+        f"{OF_N}    int most = N / gridDim.x;\n    int end = last == gridDim.x - 1 ? N : first + most;",
+        f"{OF_N}    int most = N / gridDim.x;\n    most += blockIdx.x < N % gridDim.x;",
+        f"{OF_N}    int most = N / gridDim.x;\n    for (int i = most * gridDim.x; i < N; ++i) {{}}",
+        f"{OF_N}    int first = blockIdx.x * N / gridDim.x;",
         "if (lane == __ffs(same) - 1 && __ffs(same) == 0) {}",
         "int first = __ffs(same);\nv = __shfl_sync(m, v, first - 1);",
         "void f(unsigned int word, int n) {\n    bins[word >> 24]++;",
