@@ -46,6 +46,17 @@ def test_the_largest_sizes_come_with_special_values_as_well() -> None:
         assert not data.compare("C", np.nan_to_num(right)).right
 
 
+@pytest.mark.parametrize("name", ["block_sum", "reduce"])
+def test_a_sum_is_tried_on_each_kind_of_special_values(name: str) -> None:
+    topic = topics.load(name)
+    inputs = [compute(topic, case).inputs["in"] for case in cases.public(topic) if case.kind == "special"]
+    sums = {(bool(np.isnan(found).any()), *np.unique(found[np.isinf(found)]).tolist()) for found in inputs}
+    assert sums == {(True,), (False, np.inf), (False, -np.inf), (False, -np.inf, np.inf), (False,)}
+    sizes = [np.abs(found[found != 0]) for found in inputs if np.isfinite(found).all()]
+    assert any((found < np.finfo(np.float32).tiny).all() for found in sizes)
+    assert any((found > 2.0**64).any() for found in sizes)
+
+
 @pytest.mark.parametrize("name", ["block_sum", "reduce", "reduce2d"])
 def test_special_cases_of_sums_have_what_is_not_finite_and_subnormals(name: str) -> None:
     topic = topics.load(name)
