@@ -179,6 +179,9 @@ def _of_y(inputs: Mapping[str, Array], out: Exact, eps: float) -> str | None:
     finite = np.isfinite(s).all(axis=1)
     if (np.isnan(right) & ~np.isnan(out)).any():
         return _SWALLOWED if _near(right, out)[finite].all() else None
+    over = ~np.isfinite(out) & np.isfinite(right)  # times 0, in a row with an infinity, it is NaN
+    if over.any() and (np.abs(s * gamma) > np.finfo(np.float32).max)[over].all():
+        return _GAMMA_FIRST
     tells = finite & s.any(axis=1)  # rows of zeros are zeros, whatever they are divided by
     if not tells.any():
         return None
@@ -186,9 +189,6 @@ def _of_y(inputs: Mapping[str, Array], out: Exact, eps: float) -> str | None:
     nan = np.flatnonzero(undue.any(axis=1) & finite)
     if undue[tells].any():
         return _NAN.format(row=nan[0])
-    over = np.isinf(out) & np.isfinite(right)
-    if over.any() and (np.abs(s * gamma) > np.finfo(np.float32).max)[over].all():
-        return _GAMMA_FIRST
     lost = tells & ~out.any(axis=1)
     if lost.any() and _over(s[lost]).all() and not _over(s[tells & ~lost]).any():
         return _HALF_SUM
