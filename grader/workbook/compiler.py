@@ -37,6 +37,7 @@ _OF_POINTER = re.compile(
     r"((?:(?:un)?signed )?(?:char|short)|bool|(?:unsigned )?long|long long) \*",
     re.DOTALL,
 )
+_RESTRICT_OF_C = re.compile(r"\*\s*(?:const\s+)?restrict\b")
 _OF_THREE = re.compile(r"\b(?:uint3|dim3)\b")
 
 _REMEDIES = {
@@ -384,8 +385,28 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
             f'write `extern "C" __global__ void {kernel}(…)`',
         )
     general = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
-    of_call = _without_atomic(item) or general or _without_axis(item) or _without_mask(item)
+    of_call = _without_atomic(item) or general or _of_c(item) or _without_axis(item) or _without_mask(item)
     return _with_excerpt(item), of_call or _missing(item.message) or _no_token(item)
+
+
+def _of_c(item: Diagnostic) -> str | None:
+    """What CUDA C++ has for a keyword of C, and for its arrays and pointers of a length that is not constant."""
+    if _RESTRICT_OF_C.search(item.excerpt):
+        return "restrict is a keyword of C, for which CUDA C++ has __restrict__"
+    line, _, caret = item.excerpt.partition("\n")
+    before = line[: len(caret) - len(caret.lstrip())]
+    if "must have a constant value" not in item.message or before.rfind("[") <= before.rfind("]"):
+        return None
+    if "__shared__" in line:
+        return (
+            "the size is a constexpr; of an array without one, extern __shared__ float x[], the launch block gives the "
+            "bytes as `shared`"
+        )
+    if re.search(r"\(\s*\*", line):
+        return (
+            "a pointer to rows has their length as a constexpr: index the array itself, x[row * N + column]"
+        )
+    return "C++ has no array whose size is known at run time only: make the size a constexpr"
 
 
 def _without_axis(item: Diagnostic) -> str | None:

@@ -74,6 +74,12 @@ _BYTES = {
     "long long": 8, "unsigned long long": 8, "uint64_t": 8,
 }  # fmt: skip
 
+_STRING = re.compile(r'"[^"\n]*"')
+_DIVISION = re.compile(
+    r"[/%]\s*(\w+|\([\w\s*+-]{1,60}\))|\bcdiv\([^,()]{1,60},\s*([\w\s*()+-]{1,60}?)\)(?=[\s*,)]|$)",
+    re.MULTILINE,
+)
+
 FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
 """Where a function of a file begins: its name, and its parameters."""
 
@@ -299,6 +305,19 @@ def accumulates(source: str, line: int, array: str | None, by_blocks: bool = Fal
     return array in targets and len(re.findall(rf"\b{name}\b", text)) == 1
 
 
+def clears(source: str, line: int, array: str | None) -> bool:
+    """Whether a line sets an element of an array to 0."""
+    index = r"(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\])?"
+    set_to = rf"\b{re.escape(array or '')}\s*{index}\s*=\s*0(?:\.0?)?[uUfF]?\s*;"
+    return bool(array and re.search(set_to, statement(source, line)))
+
+
+def compares_bytes(source: str, line: int, array: str | None) -> bool:
+    """Whether something in a line's kernel is compared with the bytes of an array, `k < sizeof(tile)`."""
+    size = rf"[<>]=?[^;]*?\bsizeof\s*\(?\s*{re.escape(array or '')}\b(?!\s*(?:\[|\)?\s*/))"
+    return any(array and re.search(size, text) for text in lines_of_kernel(source, line).values())
+
+
 def launched(source: str) -> list[str]:
     """The kernels that a file's launch block names, also of a file that cannot be parsed."""
     return _LAUNCHED.findall(source)
@@ -459,6 +478,19 @@ def line_at(text: str, place: int) -> int:
 def plain(source: str) -> str:
     """The text with blanks in place of comments."""
     return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+
+
+def constant(source: str, text: str) -> int | None:
+    """The integer that a text stands for, of numbers and of what the file defines; None of anything else."""
+    return _integer(text, numbers(source))
+
+
+def divisors(source: str, launched: Iterable[str]) -> set[int]:
+    """The whole numbers by which a file divides, or the texts of its launch block do."""
+    known = numbers(source)
+    texts = "\n".join([_STRING.sub("", plain(source)), *launched])
+    found = {_integer(each[1] or each[2], known) for each in _DIVISION.finditer(texts)}
+    return {number for number in found if number}
 
 
 def numbers(source: str) -> dict[str, int]:

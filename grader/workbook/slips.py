@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice, pairwise
 
-from grader.workbook.cuda_source import FUNCTION, bytes_of, line_at, plain, shared_extents
-from grader.workbook.edit import SEVERAL, Edit, Line, in_front, in_place, lines_of, where
+from grader.workbook.cuda_source import FUNCTION, bytes_of, int_sizes, line_at, plain, shared_extents
+from grader.workbook.edit import SEVERAL, Edit, Line, in_front, in_place, in_places, lines_of, where
 
 _HALVING = re.compile(
     r"\b(?P<name>\w+)\s*=\s*(?P<start>[^;=\n]{1,40}?)\s*;\s*(?:while\s*\(\s*)?(?P=name)\s*(?:>\s*0|>=\s*1|!=\s*0)\s*[;)]"
@@ -58,7 +59,11 @@ _DIVIDED = re.compile(
 )
 _ONE_OF_REST = re.compile(r"\b(\w+)\s*==\s*0\s*&&\s*(\w+\s*%\s*\w+)(?:\s*(?:!=|>)\s*0)?")
 _CAST = re.compile(
-    r"reinterpret_cast<\s*(?:const\s+)?(?P<wide>[\w ]+?)\s*\*\s*>\s*\(\s*(?P<array>\w+)\s*\+\s*(?P<index>\w+)\s*\)"
+    r"(?:\breinterpret_cast\s*<|\()\s*(?:const\s+)?(?P<wide>[A-Za-z_][\w ]*?)\s*(?:const\s*)?\*\s*[>)]\s*"
+    r"(?:\(\s*|\(?\s*&\s*)(?P<place>(?P<array>\w+)\s*[+[]\s*(?P<index>[A-Za-z_]\w*)\s*(?:\]|(?=\))))"
+)
+_LEFT_AT = re.compile(
+    r"\bif\s*\((?:[^();{}]|\([^()]{0,100}\)){0,100}[<>](?:[^();{}]|\([^()]{0,100}\)){0,100}\)\s*\{?\s*(?P<leave>break)\s*;"
 )
 _BY_BLOCK = re.compile(r"\+=\s*(blockDim\.x|[A-Z][A-Z_0-9]*)\s*\)|=\s*(blockDim\.x)\s*;")
 _BY_BLOCKS = re.compile(r"\+=\s*(gridDim\.x)\s*\)")
@@ -106,6 +111,8 @@ _OF_WARP = "The remainder counts lanes in a warp, the quotient warps."
 _OF_ROW = "The quotient counts rows, the remainder columns."
 _INTEGERS_CUT = "An integer keeps no fractions."
 
+_LOOP = re.compile(r"\b(for|while|do|switch)\b")
+
 _MOST, _CALLS = 20_000, 20  # characters, and calls, that are looked at: bounds a stranger's work
 
 HALF_A_WARP = 16
@@ -133,6 +140,8 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _clamped(text, lines)
     yield from _vectors(text, lines)
     yield from _casts(text, lines)
+    yield from islice(_left(text[:_MOST]), SEVERAL)
+    yield from _from_the_end(text, lines)
     yield from _strides(lines)
     yield from _rounded_down(lines)
     yield from _products(lines)
@@ -437,22 +446,48 @@ def _vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
 
 
 def _casts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
-    """A pointer that goes on by an element where an access takes several."""
+    """Pointers that go on by an element where an access takes several, all of those by the same index."""
+    taken: dict[tuple[str, int], list[tuple[Line, re.Match[str]]]] = {}
     for line in lines:
         for found in _CAST.finditer(line.text):
             array = re.search(rf"\b([\w]+)\s*\*\s*(?:__restrict__\s+)?{found['array']}\b", text)
             each, wide = bytes_of(array[1] if array else ""), bytes_of(found["wide"])
             if each and wide > each:
-                new = f"{wide // each} * {found['index']}"
-                change = (line.start + found.start("index"), line.start + found.end("index"), new)
-                old = f"{found['array']} + {found['index']}"
-                said = f"`{found['array']} + {new}` in place of `{old}` in line {line.number}"
-                yield Edit(
-                    said,
-                    line.number,
-                    (change,),
-                    f"Each access takes {wide // each} elements of `{found['array']}`.",
-                )
+                taken.setdefault((found["index"], wide // each), []).append((line, found))
+    for (index, many), places in taken.items():
+        first, arrays = places[0][1], dict.fromkeys(found["array"] for _, found in places)
+        old = first["place"]
+        new = re.sub(rf"\b{index}\b", f"{many} * {index}", old)
+        others = " and ".join(f"`{each}`" for each in arrays if each != first["array"])
+        edit = in_places(places, "index", f"{many} * {index}", f"Each access takes {many} elements.")
+        numbers = where([*dict.fromkeys(line.number for line, _ in places)])
+        said = f"`{new}` in place of `{old}`{others and f', and so for {others},'} in {numbers}"
+        yield replace(edit, said=said)
+
+
+def _left(text: str) -> Iterator[Edit]:
+    """A loop that is left where it comes upon what is outside, and behind which there is more inside."""
+    for found in _LEFT_AT.finditer(text):
+        loop = list(_LOOP.finditer(text, 0, found.start()))
+        if loop and loop[-1][1] == "for":
+            number = line_at(text, found.start("leave"))
+            said = f"`continue` in place of `break` in line {number}"
+            why = "`break` ends the loop, and the steps behind this one are left out too."
+            yield Edit(said, number, ((*found.span("leave"), "continue"),), why)
+
+
+def _from_the_end(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """An index that is counted from the end, and is the number of elements for the last."""
+    sizes = "|".join(int_sizes(text)[0])
+    counted = re.compile(rf"(?:=|\[)\s*(?P<both>(?P<size>{sizes})\s*-\s*(?P<by>[A-Za-z_]\w*))\s*[;\]]")
+    taken: dict[str, list[tuple[Line, re.Match[str]]]] = {}
+    for line in lines if sizes else ():
+        for found in counted.finditer(line.text):
+            taken.setdefault(found["both"], []).append((line, found))
+    for places in taken.values():
+        size, by = places[0][1].group("size", "by")
+        why = f"The last index is `{size} - 1`, and so it is for a `{by}` of 0."
+        yield in_places(places, "both", f"{size} - 1 - {by}", why)
 
 
 def _strides(lines: Sequence[Line]) -> Iterator[Edit]:

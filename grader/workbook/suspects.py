@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.cuda_source import FUNCTION, int_sizes, line_at, plain, shared_arrays
+from grader.workbook.cuda_source import FUNCTION, constant, int_sizes, line_at, plain, shared_arrays
 
 _LONGEST, _MOST = (
     500,
@@ -106,11 +106,32 @@ _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\
 
 _FOR_ALL = re.compile(
     r"\bfor\s*\((?P<start>(?:[^;()]|\([^;()]*\)){0,100});(?P<condition>[^;{}]{1,100});"
-    r"(?P<step>(?:[^;(){}]|\([^;(){}]*\)){0,100})\)(?P<behind>(?!\s*;)[^~]{0,500})"
+    r"(?P<step>(?:[^;(){}]|\([^;(){}]*\)){0,100})\)(?=(?P<behind>(?!\s*;)[^~]{0,500}))"
 )
 _LEFT = re.compile(r"\b(?:break|return|goto|trap)\b")
 _ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
 _DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
+_SMALL_INDEX = re.compile(
+    r"(?P<kind>(?:(?:un)?signed\s+)?(?:char|short)|u?int(?:8|16)_t)(?:\s+int)?\s+(?P<name>\w+)\s*="
+)
+_NOT_ROUNDED_UP = re.compile(
+    r"(?<![\w.])(?P<size>[A-Za-z_][\w.]*)\s*\+\s*(?:(?P<by>[A-Za-z_][\w.]*)\s*-\s*1\s*/\s*(?P=by)\b"
+    r"|(?P<less>\d+)\s*/\s*(?P<number>\d+)\b)(?![.(\[])"
+)
+_FIRST_BIT = r"(?P<bit>__ffs(?:ll)?\s*\((?:[^()]|\([^()]*\)){1,100}\))"
+_LANES = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*(?:%|&)")
+_TOP_BYTE = re.compile(
+    r"(?:\[\s*|\b(?P<kept>\w+)\s*=\s*)(?P<all>(?P<word>[A-Za-z_]\w*)(?P<part>\.[xyzw]|\[[^\[\]]{1,60}\])?\s*>>\s*24)\s*[\];]"
+)
+_SWIZZLED = re.compile(
+    r"\b(?P<array>\w+)\s*\[[^\[\]]{1,100}\]\s*\[\s*(?P<all>[A-Za-z_][\w.]*\s*\^\s*[A-Za-z_][\w.]*)\s*\]"
+)
+_RUNNING = re.compile(
+    r"\b(?P<sum>[A-Za-z_]\w*)\s*(?:\+=|=\s*(?P=sum)\s*\+)\s*(?P<array>\w+)\[[^;]{1,100};[^~]{0,400}?"
+    r"\b(?P<back>(?P=sum)\s*(?:-=|=\s*(?P=sum)\s*-)\s*(?P=array)\[[^;]{1,100}?)\s*;"
+    r"|(?P<both>\b(?P<one>[A-Za-z_]\w*)\s*(?:\+=|=\s*(?P=one)\s*\+)\s*(?P<of>\w+)\[[^][;]{1,60}\]\s*-\s*(?P=of)\["
+    r"[^][;]{1,60}\])\s*;"
+)
 _MULTIPLIED = re.compile(r"(\w+)\s*(?:\*=|<<=)\s*\w+\s*$")
 
 
@@ -133,6 +154,10 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
         _unbraced(text),
         _macros(text),
         _lost(text),
+        _not_rounded_up(text),
+        _first_bits(text),
+        _top_bytes(text),
+        _swizzles(text),
     )
     return min(found, default=(0, ""))[1]
 
@@ -150,6 +175,19 @@ def kept(source: str) -> str:
                 "keeps what an earlier step has stored there, and zero times that is NaN where it is NaN or infinite: "
                 "store 0 there."
             )
+    return ""
+
+
+def running(source: str) -> str:
+    """The first sum from which elements are subtracted that were added to it, likewise."""
+    text = plain(source[:_MOST])
+    for found in _RUNNING.finditer(text):
+        name, taken = found["sum"] or found["one"], "back" if found["back"] else "both"
+        return (
+            f"Line {line_at(text, found.start(taken))}: `{' '.join(found[taken].split())}` takes back what was added. "
+            f"`{name}` keeps all that was rounded off on the way, and an infinity or NaN for ever: add up the elements "
+            "of each output anew."
+        )
     return ""
 
 
@@ -325,6 +363,8 @@ def _never_ends(text: str, loop: re.Match[str]) -> str:
         return f"the loop has no step, so `{condition}` stays true: `{compared[1]} += …`."
     if adds := _ADDS_0.match(step):
         return f"the step `{step}` adds 0, so `{adds[1]}` stays where it is, and the loop never ends."
+    if small := _SMALL_INDEX.match(start):
+        return _never_reached(text, small, condition)
     divided, multiplied = _DIVIDED.match(step), _MULTIPLIED.match(step)
     if divided and re.fullmatch(rf"{divided[1]}\s*(?:>=\s*0|>\s*-\s*1)", condition):
         return f"`{step}` ends at 0 and stays there, where `{condition}` is still true: `{divided[1]} > 0`."
@@ -333,6 +373,17 @@ def _never_ends(text: str, loop: re.Match[str]) -> str:
             f"`{multiplied[1]}` begins with 0, which `{step}` leaves 0, so the loop never ends: begin with 1."
         )
     return ""
+
+
+def _never_reached(text: str, index: re.Match[str], condition: str) -> str:
+    """Why an index never comes to a bound that its type does not hold; "" where it does, or the bound is not known."""
+    name, kind = index["name"], " ".join(index["kind"].split())
+    compared = re.fullmatch(rf"{name}\s*(<=?)\s*(.+)", condition)
+    bound = constant(text, compared[2]) if compared else None
+    most = (1 << (8 if "char" in kind or "8" in kind else 16) - (not kind.startswith("u"))) - 1
+    if compared is None or bound is None or bound + (compared[1] == "<=") <= most:
+        return ""
+    return f"`{name}`, of type {kind}, holds no more than {most:,}, so `{condition}` is always true: make it an int."
 
 
 def _waits(text: str) -> Iterator[_Said]:
@@ -480,6 +531,59 @@ def _lost(text: str) -> Iterator[_Said]:
             if kind and not _KEEPS.search(function["body"]) and _sets(function["body"], name):
                 line = line_at(text, function.start("taken"))
                 yield line, _of_copy(line, kind.strip(), name)
+
+
+def _not_rounded_up(text: str) -> Iterator[_Said]:
+    """Quotients rounded up, without the parentheses that make them quotients."""
+    for found in _NOT_ROUNDED_UP.finditer(text):
+        by, less = found["by"] or found["number"], found["less"]
+        if less and int(less) != int(by) - 1:
+            continue
+        line, size, quotient = line_at(text, found.start()), found["size"], f"{less or 1} / {by}"
+        rounded_up = f"({size} + {less or f'{by} - 1'}) / {by}"
+        yield line, f"Line {line}: `/` is done before `+`, and `{quotient}` is 0: `{rounded_up}`."
+
+
+def _first_bits(text: str) -> Iterator[_Said]:
+    """The number of a bit, from 1 on, as that of a lane."""
+    lanes = "|".join([r"lane\w*", r"threadIdx\.x", *_LANES.findall(text)])
+    kept = re.findall(rf"\b(\w+)\s*=\s*{_FIRST_BIT}\s*;", text)
+    bit = "|".join([_FIRST_BIT, *(rf"\b{name}\b" for name, _ in kept)])
+    one_of = rf"(?P<all>{bit})(?!\s*[-\w])"
+    compared = rf"(?<![\w.])(?:{lanes})\s*[!=]=\s*{one_of}"
+    turned = rf"(?P<all>{bit})\s*[!=]=\s*(?:{lanes})(?![\w.])"
+    shuffled = rf"\b__shfl_sync\s*\([^(),]{{1,60}},[^,;]{{1,60}},\s*{one_of}\s*[,)]"
+    for pattern in (compared, turned, shuffled):
+        for found in re.finditer(pattern, text):
+            line, said = line_at(text, found.start("all")), f"`{found['all']} - 1`"
+            yield line, f"Line {line}: __ffs counts bits from 1, and lanes are counted from 0: {said}."
+
+
+def _top_bytes(text: str) -> Iterator[_Said]:
+    """The top byte of an int as an index: it has the int's sign."""
+    for found in _TOP_BYTE.finditer(text):
+        word, part, kept = found.group("word", "part", "kept")
+        kind = r"int[234]" if part and part[0] == "." else r"int"
+        declared = re.search(rf"(?<!unsigned )\b{kind}\s*\*?\s*(?:const\s|__restrict__\s)?\s*{word}\b", text)
+        if declared and (kept is None or re.search(rf"\[\s*{kept}\s*\]", text[found.end() :])):
+            line, top = line_at(text, found.start("all")), found["all"]
+            mend = f"`({top}) & 0xff`, or unsigned in place of int"
+            yield line, f"Line {line}: `{top}` keeps the sign, so that a byte from 128 on is below 0: {mend}."
+
+
+def _swizzles(text: str) -> Iterator[_Said]:
+    """Columns of a square tile exchanged by their row, where that leads out of it."""
+    tiles = shared_arrays(text)
+    for found in _SWIZZLED.finditer(text):
+        for rows, side in (tile.extents for tile in tiles.get(found["array"], ()) if len(tile.extents) == 2):
+            if side is not None and rows == side and side & (side - 1):
+                line, both = line_at(text, found.start("all")), 1 << side.bit_length()
+                yield (
+                    line,
+                    f"Line {line}: `{found['all']}` goes up to {both - 1} where the two go up to {side - 1}: give "
+                    f"`{found['array']}` a side that is a power of two, {both // 2} or {both}, or pad its rows in "
+                    "place of that.",
+                )
 
 
 def _narrow(text: str) -> Iterator[_Said]:

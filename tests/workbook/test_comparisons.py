@@ -53,11 +53,12 @@ PTX = ".visible .entry k(\n)\n{{\n{body}\nsetp.lt.s32 %p1, %r1, 5;\n}}\n"
     ("body", "known"),
     [
         ("add.s32 %r1, %r1, 1;", None),
+        ("activemask.b32 %r1;", None),
         ("\n".join(f"mul.lo.s32 %r{at}, %r{at + 1}, %r{at + 1};" for at in range(1, 400)), None),
         ("mul.lo.s32 %r1, %r2, 65536;\nmov.u32 %r2, 32769;", (-2147418112, 5)),
         ("shr.u32 %r1, %r2, 28;\nmov.s32 %r2, -1;", (15, 5)),
     ],
-    ids=["itself", "hundreds", "overflow", "no sign"],
+    ids=["itself", "made of nothing", "hundreds", "overflow", "no sign"],
 )
 def test_ptx_of_whatever_kind_is_followed_as_a_gpu_does_or_not_at_all(
     body: str, known: tuple[int, int] | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.emulator.nvrtc.compilation import Diagnostic
-from grader.workbook.suspects import kept, rounded, said, too_small
+from grader.workbook.suspects import kept, rounded, running, said, too_small
 
 UNSET = 'variable "v" is used before its value is set'
 EQUAL = 'use of "=" where "==" may have been intended'
@@ -77,6 +77,7 @@ ADDS_ALL = (
     "thread `t` adds the element of thread `t + s`, which may add in the same step: only those add for which "
     "`t < s`."
 )
+FROM_1 = "__ffs counts bits from 1, and lanes are counted from 0:"
 OF_N = "__global__ void k(const float* in, int N) {\n    int i = threadIdx.x + B * blockIdx.x;\n"
 SUM_OF_WARP = "__device__ float sum(float v)\n{\n    return v + __shfl_xor_sync(ALL, v, 1);\n}\n"
 SHUFFLE = (
@@ -130,6 +131,27 @@ SHUFFLE = (
          f"Line 3: threads without an element return before {SHUFFLE}"),
         (f"{SUM_OF_WARP}{OF_N}    if (i < N) {{\n        v = sum(in[i]);\n    }}\n}}",
          f"Line 7: threads without an element go round {SHUFFLE}"),
+        ("for (;;) sum[0] += 1;\nfor (unsigned char b = 0; b < 2 * 128; b++) {}",
+         "Line 2: `b`, of type unsigned char, holds no more than 255, so `b < 2 * 128` is always true: make it "
+         "an int."),
+        ("constexpr int B = 128;\nfor (char b = 0; b < B; ++b) {}",
+         "Line 2: `b`, of type char, holds no more than 127, so `b < B` is always true: make it an int."),
+        ("int n = N + TILE - 1 / TILE;",
+         "Line 1: `/` is done before `+`, and `1 / TILE` is 0: `(N + TILE - 1) / TILE`."),
+        ("int n = N + 31 / 32;", "Line 1: `/` is done before `+`, and `31 / 32` is 0: `(N + 31) / 32`."),
+        ("if (lane == __ffs(same)) {", f"Line 1: {FROM_1} `__ffs(same) - 1`."),
+        ("int l = threadIdx.x % 32;\nint first = __ffs(f(m));\nif (first == l) {}\nlane = first - 1;",
+         f"Line 3: {FROM_1} `first - 1`."),
+        ("v = __shfl_sync(m, v, __ffs(m));", f"Line 1: {FROM_1} `__ffs(m) - 1`."),
+        ("void f(int word) {\n    atomicAdd(&bins[word >> 24], 1);",
+         "Line 2: `word >> 24` keeps the sign, so that a byte from 128 on is below 0: `(word >> 24) & 0xff`, or "
+         "unsigned in place of int."),
+        ("const int4 p = in[i];\nint top = p.x >> 24;\nbins[top]++;",
+         "Line 2: `p.x >> 24` keeps the sign, so that a byte from 128 on is below 0: `(p.x >> 24) & 0xff`, or unsigned "
+         "in place of int."),
+        ("__shared__ float tile[24][24];\ntile[y][x ^ y] = 1;",
+         "Line 2: `x ^ y` goes up to 31 where the two go up to 23: give `tile` a side that is a power of two, 16 or "
+         "32, or pad its rows in place of that."),
     ],
 )  # fmt: skip
 def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
@@ -163,6 +185,16 @@ def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
         "for (int s = B / 2; s; s /= 2) {\n    if (t < s) v[t] += v[t + s];\n    __syncthreads();\n}",
         f"{OF_N}    int w = threadIdx.x / 32;\n    if (w >= N) return;\n    v += __shfl_down_sync(ALL, v, 1);\n}}",
         f"{OF_N}    if (i >= 32) return;\n    v += __shfl_down_sync(ALL, v, 1);\n}}",
+        "for (unsigned char b = 0; b < 255; b++) {}",
+        "for (char b = 0; b < N; b++) {}",
+        "for (uint8_t b = 0; b < 256; b++) {\n    if (b == 255) break;\n}",
+        "int n = (N + TILE - 1) / TILE + N + 30 / 32;",
+        "if (lane == __ffs(same) - 1 && __ffs(same) == 0) {}",
+        "int first = __ffs(same);\nv = __shfl_sync(m, v, first - 1);",
+        "void f(unsigned int word, int n) {\n    bins[word >> 24]++;",
+        "uint4 p = in[i];\nbins[(p.x >> 24) & 0xff] += p.y >> 24;",
+        "int word = in[i];\nint top = word >> 24;\nsum += top;",
+        "__shared__ float tile[32][32], t[24][24], p[32][33];\ntile[y][x ^ y] = t[y][x ^ 1] + p[y][x ^ y];",
     ],
 )
 def test_nothing_is_told_of_what_may_be_right(text: str) -> None:
@@ -283,3 +315,18 @@ def test_a_quotient_by_a_magic_number_is_told() -> None:
 )
 def test_what_is_no_quotient_of_integers_is_not_told(text: str) -> None:
     assert rounded(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("sum += in[i];\nif (i > R) {\n    sum -= in[i - R];  // leaves\n}", 3),
+        ("s = s + tile[i];\ns = s - tile[i - R];", 2),
+        ("for (;;)\n    s += in[i + R] - in[i - R - 1];", 2),
+        ("sum += in[i];\nsum -= mean;\nother -= in[i];", 0),
+        ("sum += a[i] - b[i];", 0),
+    ],
+)
+def test_a_sum_that_elements_leave_again_is_told(text: str, line: int) -> None:
+    found = running(text)
+    assert found.startswith(f"Line {line}: `") if line else not found

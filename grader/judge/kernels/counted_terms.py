@@ -55,6 +55,10 @@ ONE_THREAD = (
 ALL_BLOCKS = (
     "Does the index leave out the blocks before its own? It begins at blockIdx.x * blockDim.x + threadIdx.x."
 )
+OF_FIRST_BLOCK = (
+    "The first block's alone are in it: shared memory is a block's own, and each block has to hand on "
+    "what it holds."
+)
 REST = f"They are the last N % 4: {LEFT}"
 
 
@@ -102,7 +106,10 @@ class _Sums:
 
     def said(self, counts: Array) -> str:
         """What there is to say of how often each element is added."""
-        return f"Counted at {units.case(self.run.case.problem)}: {in_words(counts, self.launch)}"
+        launches = self.run.planned.launches
+        return (
+            f"Counted at {units.case(self.run.case.problem)}: {in_words(counts, launches[0], launches[-1])}"
+        )
 
     def of(self, terms: Array) -> float:
         """What it makes of these elements; NaN where it does not come to an end."""
@@ -184,9 +191,11 @@ def _sums(runner: CaseRunner, kernel: Kernel, case: Case) -> _Sums:
     return _Sums(runner, CaseRun(kernel, planned, case, runner.store.get(case)))
 
 
-def in_words(counts: Array, launch: Launch) -> str:
-    """What elements have in common that are not added once."""
+def in_words(counts: Array, launch: Launch, last: Launch | None = None) -> str:
+    """What elements have in common that are not added once. `last`: the launch that stores the sum, where it is
+    another one."""
     block, blocks = math.prod(launch.block), math.prod(launch.grid)
+    adding = launch if last is None or math.prod(last.grid) > 1 else last
     lost, more = counts == 0, counts > 1
     if lost.all():
         return "no element is ever added: is the condition in front of that ever true?"
@@ -197,7 +206,8 @@ def in_words(counts: Array, launch: Launch) -> str:
             f"added {counts[step]} times. Add gridDim.x * blockDim.x to the index."
         )
     if not more.any():
-        return _of_lost(lost, block, blocks)
+        parts = _of_parts(lost, blocks, math.prod(adding.block))
+        return _of_lost(lost, block, blocks, parts)
     if not lost.any():
         return f"{_of_more(counts, block, blocks)}."
     others = _of_lost(lost, block, blocks)
@@ -244,12 +254,26 @@ def _of_more(counts: Array, block: int, blocks: int) -> str:
     return f"{which} added {times[0]} times{known.get(int(times[0]), '')}"
 
 
-def _of_lost(lost: Array, block: int, blocks: int) -> str:
-    """Elements that are never added, or those that alone are, where they are fewer."""
+def _of_parts(lost: Array, blocks: int, adding: int) -> str:
+    """Where what is lost begins with the elements of the first block whose partial sum no thread is left for, of one
+    block that adds them."""
+    first = int(np.argmax(lost))
+    each = first // adding  # elements of a partial sum
+    if not each or first % adding or not lost[first:].all() or -(-len(lost) // each) != blocks:
+        return ""
+    return (
+        f"They are those of all blocks from number {adding} on. There are {blocks} partial sums, and one block of "
+        f"{adding} threads adds one a thread: let each of its threads go on by {adding} until all are added."
+    )
+
+
+def _of_lost(lost: Array, block: int, blocks: int, parts: str = "") -> str:
+    """Elements that are never added, or those that alone are, where they are fewer. `parts`: of which partial sums
+    they are."""
     kept = common(~lost)
     if kept is not None and 2 * int(lost.sum()) > len(lost):
         alone = f"only {_elements(kept, block)} in the sum ({_many(~lost)})."
-        return f"{alone} {_why_alone(kept, block, blocks)}".strip()
+        return f"{alone} {parts or _why_alone(kept, block, blocks)}".strip()
     span = common(lost)
     if span is None:
         places = np.flatnonzero(lost)
@@ -257,7 +281,7 @@ def _of_lost(lost: Array, block: int, blocks: int) -> str:
         if len(places) <= SHOWN:
             return f"elements {first} are never added."
         return f"{_many(lost)} elements are never added, the first of them {first}."
-    return f"{_elements(span, block)} never added ({_many(lost)}). {_why_lost(span, block, blocks)}".strip()
+    return f"{_elements(span, block)} never added ({_many(lost)}). {parts or _why_lost(span, block, blocks)}".strip()
 
 
 def _many(marked: Array) -> str:
@@ -280,6 +304,8 @@ def _elements(span: Span, block: int) -> str:
 def _why_alone(kept: Span, block: int, blocks: int) -> str:
     if kept.first == 0 and kept.end == block * blocks:
         return _of_grid(kept.period, kept, block, blocks)
+    if kept.first == 0 and kept.end == block and kept.period in (kept.size, block * blocks):
+        return OF_FIRST_BLOCK
     if kept.period == WARP and kept.end - kept.first == 1:
         return SHUFFLE
     if kept.period != block or kept.first:
@@ -292,6 +318,8 @@ def _why_lost(lost: Span, block: int, blocks: int) -> str:
         return _of_grid(lost.period, lost, block, blocks)
     if lost.once and lost.end == lost.size and lost.end - lost.first == lost.size % VECTOR:
         return REST
+    if lost.first == block and lost.end == lost.period == block * blocks:
+        return OF_FIRST_BLOCK
     if not lost.once and lost.upper_half and lost.period <= block:
         return HALVES if lost.period == block else STEP
     return ""

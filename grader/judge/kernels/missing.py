@@ -83,16 +83,18 @@ def _lines(missing: Mask) -> Iterator[tuple[str, Mask]]:
 def _said(span: Span, unit: str, launch: Launch) -> str:
     if span.once and not _to_the_end(span):
         one = span.end - span.first == 1
-        who = _near(span, unit, launch) or f"which thread writes {'it' if one else 'them'}?"
+        who = _of_block(span, unit, launch) or f"which thread writes {'it' if one else 'them'}?"
         return f"{'It is' if one else 'They are'} {span.named(unit)}: {who}"
     if span.once:
         return f"They are all {unit}s from {span.first} on{_why_from(span, unit, launch)}"
     condition = f"the {unit}s i with {span.condition('i')}"
-    if near := _near(span, unit, launch):
-        return f"They are {condition}: {near}"
+    if why := _of_block(span, unit, launch):
+        return f"They are {condition}: {why}"
     one = span.end - span.first == 1
     if one and span.period == VECTOR:
         return f"They are {condition}: is component {COMPONENTS[span.first]} of a vector never set?"
+    if span.first not in launch.block and (why := _too_far(span, span.period, unit, launch)):
+        return f"They are {condition}: {why}"
     if span.first > 0 and span.end == span.period and TILES[0] <= span.period <= TILES[1]:
         loop = f"does a loop over the {span.period} {unit}s of a tile end after the first {span.first}?"
         for axis in AXES[unit]:
@@ -125,11 +127,33 @@ def _why_from(span: Span, unit: str, launch: Launch) -> str:
         if span.first == side:
             before = f"or begin behind the blocks before its own, at blockIdx.{'xyz'[axis]} * {side}"
             return f", and a block has {side} threads. Let each of them go on by as many until the end, {before}."
+    for axis in AXES[unit]:
+        if launch.block[axis] > span.first and (why := _too_far(span, launch.block[axis], unit, launch)):
+            return f": {why}"
     rest = span.size - span.first
     if rest == span.size % VECTOR:
         tiles = "is a number of tiles rounded down? If not: " if rest == span.size % TILES[0] else ""
         return f", the last {rest} of {span.size}: {tiles}{LEFT}"
     return f": {_near(span, unit, launch) or 'which thread writes them, and does the grid have it?'}"
+
+
+def _of_block(span: Span, unit: str, launch: Launch) -> str:
+    """What the threads of a block do of all that is theirs; "" where that is not known."""
+    return _near(span, unit, launch) or _early(span, unit, launch)
+
+
+def _early(span: Span, unit: str, launch: Launch) -> str:
+    """Of threads that are to take several each, and end after the first of them."""
+    covered = span.end if span.once else span.period  # what a block is to write
+    for axis in AXES[unit]:
+        side, all_covered = launch.block[axis], launch.grid[axis] == -(-span.size // covered)
+        if side > 1 and span.end == covered and all_covered and not (span.first % side or covered % side):
+            return (
+                f"the grid has one block for {covered} {unit}s, of which its {side} threads along {'xyz'[axis]} write "
+                f"the first {span.first} alone. Let each thread go on by {side} until all {covered} are done: its loop "
+                f"takes {span.first // side} of {covered // side} steps."
+            )
+    return ""
 
 
 def _near(span: Span, unit: str, launch: Launch) -> str:
@@ -145,6 +169,18 @@ def _near(span: Span, unit: str, launch: Launch) -> str:
             return (
                 f"the {side} threads of a block along {'xyz'[axis]} take {each} {unit}s each and go on by 1, to those "
                 f"that others take. Let them go on by {side}: multiply the step by {side}."
+            )
+    return ""
+
+
+def _too_far(span: Span, apart: int, unit: str, launch: Launch) -> str:
+    """Of blocks that write as many as lie before these, and begin further `apart`; "" where the grid has as many blocks
+    as that takes."""
+    for axis in AXES[unit]:
+        if span.end in (apart, span.size) and launch.grid[axis] == -(-span.size // max(span.first, 1)) > 1:
+            return (
+                f"the grid has one block for {span.first} {unit}s, and blocks begin {apart} apart. "
+                f"Multiply blockIdx.{'xyz'[axis]} by {span.first}."
             )
     return ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -77,7 +78,7 @@ FEW = 3
 EXPLAINING = 1 << 20
 """Warp instructions of a block, where a case is run to explain a mistake: what is right takes far fewer."""
 
-MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned")
+MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned", "undefined_shuffle")
 """Findings behind which there may be a mistake in the text that is not where they are."""
 
 
@@ -214,7 +215,9 @@ def _explained(
         return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
     rounded = outcome.comparison is not None and outcome.comparison.advice == MORE_THAN_ROUNDING
     if refusal.verdict in ("fail", "timeout") and not rounded and (cause := _in_text(current.compiled)):
-        advised = outcome.findings and outcome.findings[0].kind != "uninitialised"
+        # Of a line whose text is known to be wrong, a fault is the outcome, and its general remedy leads elsewhere.
+        fault = outcome.findings[0] if outcome.findings else None
+        advised = fault and fault.kind != "uninitialised" and not cause.startswith(f"Line {fault.line}:")
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome)}")
     if (refusal.verdict == "fail" or _repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)
@@ -235,10 +238,7 @@ def _explained(
     larger = [] if comparison.explained else _larger(current, runner, case)
     others = [seen for seen in larger if not seen.faulty]
     fits = _confirmed(first, others)
-    found = small_case.of(runner, current.compiled)
-    if found is not None:
-        current.small, also = found
-        fits = tuple(said for said in fits if said in also)
+    current.small, fits = small_case.of(runner, current.compiled, fits)
     if comparison.first_unwritten is not None:
         odd = odd or signature_lint.of(current.compiled, current.compiled.build.arch)
         told = refusal if odd else _of_unwritten(first, larger)
@@ -256,7 +256,10 @@ def _explained(
 
 
 def _of_text(advice: str, file: KernelFile) -> str:
-    """What to look at, without what a file has none of: additions in global memory, and in a small exercise tiles."""
+    """What to look at, without what a file has none of: additions in global memory, and in a small exercise tiles. A
+    running sum of a file comes first."""
+    if advice == MORE_THAN_ROUNDING:
+        return f"{suspects.running(file.source)} {advice}".lstrip()
     if not file.given:
         adds = cuda_source.adds_in_global_memory(file.source)
         return advice if adds else advice.replace(FOR_ATOMICS, "").replace(OR_ATOMICS, "")
@@ -297,6 +300,11 @@ class Seen:
             and wrong.wrong >= min(FEW, wrong.elements)
             and 1 not in self.case.problem.values()
         )
+
+    @property
+    def several_blocks(self) -> bool:
+        """Whether there is more than one block, so that it shows where each begins."""
+        return math.prod(self.planned.launches[-1].grid) > 1
 
     def said(self, what: str = "") -> str:
         """What there is to say of it, behind what another case has shown: `what`, or why it was refused."""
@@ -346,11 +354,11 @@ def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
     seen = refusal.reason.removesuffix(WHICH_THREAD).removesuffix(NOTHING_WRITTEN)
     if seen == refusal.reason:  # the comparison knows why
         return refusal
-    if (first.tells or all(other.faulty for other in larger)) and (said := first.missing):
+    telling = first.tells and (first.several_blocks or not any(other.missing for other in larger))
+    if (telling or all(other.faulty for other in larger)) and (said := first.missing):
         return refusal.saying(f"{seen}{said}")
-    telling = next((other for other in larger if other.missing), None)
-    if telling is not None:
-        return refusal.saying(f"{seen}{telling.said(telling.missing)}")
+    if other := next((other for other in larger if other.missing), None):
+        return refusal.saying(f"{seen}{other.said(other.missing)}")
     if not larger or not first.comparison.never_written:
         return refusal
     return refusal.saying(f"{seen}{max(larger, key=lambda other: other.faulty).said()}")

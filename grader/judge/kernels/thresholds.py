@@ -6,8 +6,8 @@ problem just beyond is tried, of a size that leaves a rest behind vectors. Where
 powers of two, it is tried with multiples that are neither. Where it is taken for one filter alone, it is tried with
 other filters that the condition lets through: `R * S == 9` is true of 1 × 9 as well. And where integers become floats
 and integers again, or a quotient is the upper half of a product by a reciprocal, sizes are tried at random: few show
-what is rounded. Counts in floats are tried with more than a float counts. Blocks that are no power of two are tried
-with an element more than whole ones take.
+what is rounded. Counts in floats are tried with more than a float counts. Blocks and tiles that are no power of two are
+tried with whole ones, and with a few elements more or less.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from grader.judge.correctness.cases import Case, make
 from grader.judge.kernels.case_runner import work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
-from grader.workbook import comparisons, suspects, units
+from grader.workbook import comparisons, cuda_source, suspects, units
 from grader.workbook.comparisons import Comparison, Given
 from grader.workbook.expressions import Compared, ExpressionError
 from grader.workbook.launches.plan import LaunchPlan, plan
@@ -85,8 +85,12 @@ and Montgomery, Division by Invariant Integers, 1994): elements that thin cases 
 COUNTED = 1 << 24
 """What a float counts to, one by one."""
 
-VECTORS = (1, 2, 4, 8, 16)
-"""Elements that a thread takes at a time."""
+AROUND = ((1, 0), (1, 1), (2, 0), (2, 1), (3, -1), (3, -16), (4, 1), (8, 1), (16, 1))
+"""Multiples of a tile that sizes are, and how many more: whole tiles, one element more, also where a thread takes 2,
+4, 8 or 16 at a time, and a tile that is nearly full, also of whole vectors."""
+
+MOST_TILES, OTHERS, WARP = 4, 131, 32
+"""Numbers of a kernel that are tried so, the other sizes beside them, and what is less than a tile."""
 
 SIDES = range(1, 12)
 """Of filters that are tried."""
@@ -162,7 +166,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
         *_by_high_halves(kernel, topic),
         *_counted_in_floats(kernel, topic),
     )
-    return [*(problems | filters).values(), *launches.of_odd_blocks(topic), *rounded]
+    return [*(problems | filters).values(), *launches.of_odd_tiles(topic), *rounded]
 
 
 def longest(topic: Topic) -> Problem:
@@ -418,17 +422,30 @@ class _Launches:
                 place = f"`{each.text}` in line {launch.line_of('when')}"
                 yield _Parting(partial(self.sides, each), each.holds, place)
 
-    def of_odd_blocks(self, topic: Topic) -> Iterator[Threshold]:
-        """Cases with one element more than whole blocks take, of blocks that are no power of two: where they are, sizes
-        around them are among the topic's own. A thread takes one element, or several as a vector."""
-        base = _smallest(topic)
-        planned = self._plan(topic.sizes_main)
+    def of_odd_tiles(self, topic: Topic) -> Iterator[Threshold]:
+        """Cases around multiples of numbers that are no powers of two, of which a kernel makes blocks or tiles: where
+        they are powers, sizes around them are among the topic's own."""
+        planned, file = self._plan(topic.sizes_main), self._kernel.file
         blocks = {math.prod(launch.block) for launch in planned.launches} if planned else set()
-        for block, name, vector in product(sorted(blocks), dimensions(topic), VECTORS):
-            problem = _with(base, name, vector * block + 1)
-            if block & (block - 1) and _affordable(topic, problem, THIN):
-                said = f"{vector * block:,} are as many as the threads of a block have, {vector} each."
-                yield Threshold(problem, said, rounds=False)
+        tiles = cuda_source.divisors(
+            file.source, (each.text for launch in file.launches for each in launch.grid)
+        )
+        odd = sorted(number for number in blocks | tiles if number > WARP and number & (number - 1))
+        for tile, name in product(odd[:MOST_TILES], dimensions(topic)):
+            for times, more in AROUND:
+                problem = self._around(topic, name, times * tile + more)
+                if problem is not None:
+                    size = f"{times} · {tile}{f' {more:+d}' if more else ''}"
+                    yield Threshold(problem, f"There {name} is {size}.")
+
+    @staticmethod
+    def _around(topic: Topic, name: str, size: int) -> Problem | None:
+        """A case with one size, and others of several tiles where they may be of any number; None where that is too
+        much."""
+        few = _smallest(topic)
+        several = {**few, **dict.fromkeys(dimensions(topic), OTHERS)}
+        problems = (_with(base, name, size) for base in (several, few))
+        return next((problem for problem in problems if _affordable(topic, problem, THIN)), None)
 
     def any(self, problem: Problem) -> bool:
         """Whether a launch takes place."""

@@ -434,6 +434,10 @@ HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
         ('__global__ void gemm() { asm("foo.bar;"); }', None, ["Unknown modifier '.bar'"]),
         ("__global__ void gemm() {}\n\u200bint x;", 6, ["U+200B, zero width space, which C++ does not know"]),
         ("__global__ void gemm() {}\nint\u00a0x;", 6, ["U+00A0, no-break space"]),
+        ("__global__ void gemm(float* restrict C) {}", 5, ["for which CUDA C++ has __restrict__"]),
+        ("__global__ void gemm(int N) { float x[N]; }", 5, ["known at run time only: make the size a cons"]),
+        ("__global__ void gemm(int N) { __shared__ int x[N]; }", 5, ["extern __shared__ float x[], the lau"]),
+        ("__global__ void gemm(int* C, int N) { auto x = (int (*)[N])C; }", 5, ["x[row * N + column]"]),
     ],
 )
 def test_compile_error(source: str, line: int | None, said: list[str]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness import cases
@@ -69,6 +70,10 @@ LAUNCHED = Launch("k", (8, 1, 1), (128, 1, 1), 0, ())
         (PLACE // 128 + 1, "threads go on by 128 elements, and the grid has 1024 threads"),
         (1 + (PLACE == 5), "element 5 is added 2 times."),
         (0 * PLACE, "no element is ever added"),
+        (
+            PLACE < 128,
+            "only elements 0 to 127 are in the sum (128 of 1023). The first block's alone are in it",
+        ),
         (PLACE < 1020, "the elements from 1020 on are never added (3 of 1023). They are the last N % 4"),
     ],
 )
@@ -82,6 +87,19 @@ def test_what_two_blocks_add_twice_is_not_what_each_of_them_adds() -> None:
     assert (
         in_words(np.full(1023, 2), two) == "all elements are added 2 times, as often as the grid has blocks."
     )
+
+
+def test_of_more_partial_sums_than_a_block_has_threads_those_are_lost_that_no_thread_takes() -> None:
+    stages = Launch("parts", (257, 1, 1), (256, 1, 1), 0, ()), Launch("k", (1, 1, 1), (256, 1, 1), 0, ())
+    found = in_words((np.arange(65537) < 65536).astype(int), *stages)
+    assert found.startswith(
+        "the elements from 65536 on are never added (1 of 65537). They are those of all blocks"
+    )
+    assert "257 partial sums, and one block of 256 threads adds one a thread: let each" in found
+    many = in_words((np.arange(131072) < 32768).astype(int), replace(stages[0], grid=(512, 1, 1)),
+                    replace(stages[1], block=(128, 1, 1)))  # fmt: skip
+    assert many.startswith("only elements 0 to 32767 are in the sum (32768 of 131072). They are those of all")
+    assert "partial sums" not in in_words((np.arange(65537) < 65535).astype(int), *stages)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ WRONG = Path(__file__).parents[2] / "submissions"
             255,
             "With `tile[t + BLOCK]` in place of `tile[threadIdx.x + BLOCK]`",
         ),
+        ("block_sum/lane_and_warp_exchanged.cu", 1, "With `/` and `%` exchanged in lines 15 and 16 it comes"),
     ],
 )
 def test_what_mends_it_is_found(file: str, size: int, said: str, marked: Marking) -> None:

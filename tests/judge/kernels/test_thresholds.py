@@ -158,9 +158,12 @@ def test_thin_sizes_come_to_an_end_where_not_every_size_is_a_problem(name: str) 
     assert not any(impossible(problem, topic.signature) for problem in thin)
 
 
-def test_blocks_that_are_no_power_of_two_are_tried_with_one_element_more(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("block", "value"), [(192, "a[i] + b[i]"), (256, "a[i] + b[i] * (N / 192)")])
+def test_tiles_that_are_no_power_of_two_are_tried_around_their_multiples(
+    tmp_path: Path, block: int, value: str
+) -> None:
     topic = topics.load("vector_add")
     file = tmp_path / "mine.cu"
-    file.write_text(HEAD.format(when="", value="a[i] + b[i]", other="").replace("256", "192"))
+    file.write_text(HEAD.format(when="", value=value, other="").replace("256", str(block)))
     cases = thresholds.found(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
-    assert [each.problem for each in cases] == [{"N": 192 * vector + 1} for vector in thresholds.VECTORS]
+    assert [each.problem["N"] for each in cases] == [192 * times + more for times, more in thresholds.AROUND]
