@@ -102,6 +102,7 @@ _NO_SHARED = (
     "`shared` in the launch block gives the bytes of `extern __shared__` arrays, 0 where it is left out: this access "
     "needs {needed}, and the array as many as all of its elements take."
 )
+_SIZE_IN_BYTES = "`sizeof({array})` counts bytes: elements are `sizeof({array}) / sizeof({array}[0])`."
 _OF_BLOCK = (
     "`{array}` is the block's own, and its first element is `{array}`[0] in every block: leave blockIdx out."
 )
@@ -162,6 +163,8 @@ def remedy(finding: Finding) -> str:
 
 def _behind_shared(finding: Finding) -> str:
     """Of an access behind the end of the block's shared memory, some of which the launch may give."""
+    if finding.text is not None and finding.text.in_bytes:
+        return _SIZE_IN_BYTES.format(array=finding.array)
     if any("blockIdx" in each for each in finding.formed):
         return _OF_BLOCK.format(array=finding.array)
     if finding.text is None:

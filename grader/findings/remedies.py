@@ -74,6 +74,11 @@ _ONE_STORE = (
 )
 _ADD = "Every block stores to the same element, and the last one's value stays: add with atomicAdd{own}."
 _OWN = ", or give each block an element of its own"
+_CLEAR_BEFORE = (
+    "Each block clears `{array}`, also what others have stored by then: blocks do not wait for one another, and a "
+    "__syncthreads() is for those of one block. Clear it before the launch, with cudaMemset or "
+    'zero = ["{array}"] in the launch block.'
+)
 _OVERLAP = (
     "Blocks come to the same element. Each element of `{array}` is to be stored by one thread: does the index count "
     "the rows before its own, each of their whole length, and all that the blocks before have taken? Where blocks are "
@@ -339,6 +344,8 @@ def _remedy_of_race(finding: Finding) -> str:
 
 def _remedy_of_blocks(finding: Finding) -> str:
     """Of blocks that store to one element, which may be all that the array has."""
+    if finding.clears:
+        return _CLEAR_BEFORE.format(array=finding.array)
     if math.prod(finding.shape or (1,)) > 1:
         return _OVERLAP.format(array=finding.array)
     return _ADD.format(own="" if finding.shape else _OWN)

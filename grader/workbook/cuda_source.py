@@ -309,6 +309,19 @@ def accumulates(source: str, line: int, array: str | None, by_blocks: bool = Fal
     return array in targets and len(re.findall(rf"\b{name}\b", text)) == 1
 
 
+def clears(source: str, line: int, array: str | None) -> bool:
+    """Whether a line sets an element of an array to 0."""
+    index = r"(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\])?"
+    set_to = rf"\b{re.escape(array or '')}\s*{index}\s*=\s*0(?:\.0?)?[uUfF]?\s*;"
+    return bool(array and re.search(set_to, statement(source, line)))
+
+
+def compares_bytes(source: str, line: int, array: str | None) -> bool:
+    """Whether something in a line's kernel is compared with the bytes of an array, `k < sizeof(tile)`."""
+    size = rf"[<>]=?[^;]*?\bsizeof\s*\(?\s*{re.escape(array or '')}\b(?!\s*(?:\[|\)?\s*/))"
+    return any(array and re.search(size, text) for text in lines_of_kernel(source, line).values())
+
+
 def launched(source: str) -> list[str]:
     """The kernels that a file's launch block names, also of a file that cannot be parsed."""
     return _LAUNCHED.findall(source)

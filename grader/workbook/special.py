@@ -1,9 +1,14 @@
-"""Values that a sum is tried on beside usual ones: what reference.py puts into special inputs."""
+"""Values that sums and products are tried on beside usual ones: what reference.py puts into special inputs."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+STRETCH = 32
+"""Zeros side by side: wherever it begins, they fill a pack of 16 elements, or several smaller ones."""
 
 NOT_FINITE = ((np.nan,), (np.inf,), (-np.inf,), (np.inf, -np.inf))
 
@@ -20,3 +25,22 @@ def of_a_sum(values: NDArray[np.float32], rng: np.random.Generator) -> None:
         values[rng.choice(count, len(chosen), replace=False)] = chosen
     else:
         values[:] = rng.integers(-8, 9, count) * np.finfo(np.float32).smallest_subnormal
+
+
+def zeros_in(lines: NDArray[Any], rng: np.random.Generator) -> int:
+    """Make zeros of a stretch of all `lines`, the same in each, and return a place in it. What a factor there is
+    multiplied with has to be seen: 0 times NaN or an infinity is NaN."""
+    count = lines.shape[1]
+    first = int(rng.integers(max(1, count - STRETCH + 1)))
+    lines[:, first : first + STRETCH] = 0
+    return first + int(rng.integers(min(STRETCH, count)))
+
+
+def beside_zeros(a: NDArray[Any], b: NDArray[Any], rng: np.random.Generator) -> None:
+    """Of a product a · b, make a stretch of a row of a zero, and what one of them meets in a column of b NaN or
+    infinite, where there are a row and a column that were finite."""
+    rows, columns = (np.flatnonzero(np.isfinite(lines).all(axis=1)) for lines in (a, b.T))
+    if len(rows) and len(columns):
+        row = rng.choice(rows)
+        place = zeros_in(a[row : row + 1], rng)
+        b[place, rng.choice(columns)] = rng.choice([np.nan, np.inf, -np.inf])

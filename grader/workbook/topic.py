@@ -102,6 +102,7 @@ class Topic(ABC):
     tolerance: Tolerance
     ladder: Ladder[SourceFile]
     folder: Path  # lessons/<name>
+    special_cases: tuple[dict[str, Number], ...] = ()  # tried with special inputs; none: the largest
     first_step: FirstStep | None = None
     readable: Mapping[str, Number] | None = (
         None  # sizes at which a wrong kernel is shown; None: usual small ones

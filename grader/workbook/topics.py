@@ -79,7 +79,19 @@ def _read_topic(folder: Path, root: Path) -> Topic:
     table.allow(*_KEYS)
     signature = read_signature(table)
     sizes = table.table("sizes")
-    sizes.allow("main", "count", "judge", "sampled", "drawn", "from_zero", "derived", "parts", "overlap")
+    known = (
+        "main",
+        "count",
+        "judge",
+        "special",
+        "sampled",
+        "drawn",
+        "from_zero",
+        "derived",
+        "parts",
+        "overlap",
+    )
+    sizes.allow(*known)
     derived = sizes.below("derived")
     signature = dataclasses.replace(
         signature, derived=tuple((name, derived.expression(name)) for name in derived.values)
@@ -104,6 +116,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         "sizes_main": main,
         "sizes_count": read_problem(sizes, "count", sizes.get("count", dict), signature, usual),
         "judge_cases": problems("judge"),
+        "special_cases": problems("special"),
         "sampled_cases": problems("sampled"),
         "from_zero": sizes.names("from_zero"),
         "drawn_cases": tuple(_ends(sizes, case, signature) for case in sizes.get("drawn", list, [])),

@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.workbook import special
+
 Array = NDArray[np.float32]
 Exact = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -33,9 +35,9 @@ def make_inputs(
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in one row of A in eight, and in one column of B in eight.
 
-    IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well. One
-    row of A and one column of B are so small that their products are subnormals, whose sum is exact. Others are large
-    whole numbers, up to 2^24, which no half holds.
+    IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well: in a
+    row of A all along a stretch. One row of A and one column of B are so small that their products are subnormals,
+    whose sum is exact. Others are large whole numbers, up to 2^24, which no half holds.
     """
     inputs = make_inputs(problem, rng, "real")
     for lines, unit in ((inputs["A"], 2.0**-75), (inputs["B"].T, 2.0**-74)):
@@ -44,6 +46,7 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
         lines[order[-2:-1]] = rng.integers(1, 1 << 24, lines.shape[1])
         for line in order[: max(1, len(lines) // 8)]:
             lines[line, rng.integers(lines.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
+    special.beside_zeros(inputs["A"], inputs["B"], rng)
     return inputs
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.workbook import special
 from grader.workbook.misplaced import GROUPS, WARPS
 
 Array = NDArray[np.float16]
@@ -48,13 +49,17 @@ def make_inputs(
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in one row of W in eight, and one row of subnormals. IEEE 754 has NaN pass
-    into y, and an infinity as well, which times 0 is NaN."""
+    into y, and an infinity as well, which times 0 is NaN. Where N leaves a remainder of 2 by 4, x has a NaN, and y is
+    NaN as a whole; of 3, x has an infinity, and every other row of W a stretch of zeros around it."""
     inputs = make_inputs(problem, rng, "real")
     weights = inputs["W"]
     order = rng.permutation(len(weights))
     weights[order[-1]] = rng.integers(1, 1024, weights.shape[1]) * np.finfo(np.float16).smallest_subnormal
     for row in order[: max(1, len(weights) // 8)]:
         weights[row, rng.integers(weights.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
+    if len(weights) % 4 > 1:
+        place = special.zeros_in(weights[::2], rng)
+        inputs["x"][place] = np.nan if len(weights) % 4 == 2 else np.inf
     return inputs
 
 

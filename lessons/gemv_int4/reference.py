@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.workbook import special
 from grader.workbook.misplaced import WARPS
 
 Words = NDArray[np.uint32]
@@ -72,13 +73,21 @@ def make_inputs(
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
     """As "real", with a NaN among the scales of one row in eight, which has to pass into y, and one row whose scales
-    are subnormals. There is no infinity: times a group's sum it is one, and times weights that are 0 it is NaN."""
+    are subnormals. Where N leaves a remainder of 2 by 4, x has a NaN, and y is NaN as a whole: also rows whose weights
+    are 0 in a stretch around it, or whose scale is. There is no infinity: times a group's sum it is one, and times
+    weights that are 0 it is NaN."""
     inputs = make_inputs(problem, rng, "real")
     scales = inputs["scales"]
     order = rng.permutation(len(scales))
     scales[order[-1]] = rng.integers(1, 1024, scales.shape[1]) * np.finfo(np.float16).smallest_subnormal
     for row in order[: max(1, len(scales) // 8)]:
         scales[row, rng.integers(scales.shape[1])] = np.nan
+    if len(scales) % 4 == 2:
+        weights = _nibbles(inputs["W"]).astype(np.int8) - ZERO
+        place = special.zeros_in(weights[::3], rng)
+        inputs["W"] = _packed(weights)
+        scales[1::3, place // GROUP] = 0.0
+        inputs["x"][place] = np.nan
     return inputs
 
 

@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.workbook import special
+
 Array = NDArray[np.float16]
 Exact = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -35,8 +37,8 @@ def make_inputs(
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in one row of A in eight, and in one column of B in eight.
 
-    IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well. One
-    row of A and one column of B are subnormals.
+    IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well: in a
+    row of A all along a stretch. One row of A and one column of B are subnormals.
     """
     inputs = make_inputs(problem, rng, "real")
     for lines in (inputs["A"], inputs["B"].T):
@@ -45,6 +47,7 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
         lines[order[-1]] = subnormals
         for line in order[: max(1, len(lines) // 8)]:
             lines[line, rng.integers(lines.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
+    special.beside_zeros(inputs["A"], inputs["B"], rng)
     return inputs
 
 

@@ -64,7 +64,8 @@ def make_inputs(
 def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in one row in eight, which makes NaN of the whole row. One in eight may be
     as large as halves are, and gamma and beta as small. Their products with (x - mean) / deviation, which may be
-    rounded to half precision, stay what it holds."""
+    rounded to half precision, stay what it holds. gamma and beta have a NaN, and beta an infinity, each of which passes
+    into its column, in constant rows as well. gamma has none: times x - mean of about 0 it may be NaN or not."""
     inputs = make_inputs(problem, rng, "real")
     x = inputs["x"]
     rows, columns = x.shape
@@ -77,6 +78,8 @@ def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Arra
         x[row] = values.clip(-LARGEST_HALF, LARGEST_HALF)
     for row in order[:count]:
         x[row, rng.integers(columns)] = rng.choice([np.nan, np.inf, -np.inf])
+    for name, value in (("gamma", np.nan), ("beta", np.nan), ("beta", np.inf)):
+        inputs[name][rng.integers(columns)] = value
     return inputs
 
 
@@ -137,6 +140,7 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
     with np.errstate(all="ignore"):
         right = reference(inputs, problem)["y"]
         near = np.abs(out - right) <= HALF * magnitude(inputs, problem)["y"]
+        near |= (out == right) | (np.isnan(out) & np.isnan(right))
         wrong = np.logical_not(near.all(axis=1))
         if not (wrong[~spoilt].any() or not np.isnan(out[spoilt]).all()):
             return None
@@ -149,7 +153,7 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
                 return found.pop()
         if not np.isnan(out[spoilt]).all():
             return _SWALLOWED
-        nan = np.isnan(out).any(axis=1) & ~spoilt
+        nan = (np.isnan(out) & ~np.isnan(right)).any(axis=1) & ~spoilt
         if nan.any():
             halves = (np.abs(x[nan]).sum(axis=1) > LARGEST_HALF).all()
             return _HALF_SUM if halves else _NAN.format(row=np.flatnonzero(nan)[0])

@@ -49,7 +49,7 @@ def make_inputs(
     ±2, and rstd 1 or 2. All sums are exact, and no element of dx is 0. mean and rstd are not those of x.
     "real": x as a layer norm may be given it: normally distributed rows, of which some have a mean 256 times their
     standard deviation, some deviate by 1/100, and some are constant. mean and rstd are those of x. dy is normally
-    distributed, with a mean in each row.
+    distributed, with a mean in each row. One in 64 of gamma is 0.
     """
     m, n = int(problem["M"]), int(problem["N"])
     if kind == "exact":
@@ -61,21 +61,29 @@ def make_inputs(
         dy = rng.standard_normal((m, n)) + rng.standard_normal((m, 1))
         mean = x.mean(axis=1, dtype=np.float64)
         rstd = 1.0 / np.sqrt(x.var(axis=1, dtype=np.float64) + EPS)
+        gamma[rng.integers(0, 64, n) == 0] = 0.0
     halves = {name: array.astype(np.float16) for name, array in (("x", x), ("dy", dy), ("gamma", gamma))}
     return {**halves, "mean": mean.astype(np.float32), "rstd": rstd.astype(np.float32)}
 
 
 def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN in x or dy in one row in eight. It makes NaN of the row of dx, of an element of dgamma and,
-    if it is one of dy, of one of dbeta. Rows of dy go from 1e-2 to 1e2, and gamma from 1/8 to 8: their products are
-    halves of full precision, as which the bound lets them be formed."""
+    if it is one of dy, of one of dbeta. So does one of x in a row whose dy is 0. Rows of dy go from 1e-2 to 1e2, and
+    gamma from 1/8 to 8, where it is not 0: their products are halves of full precision, as which the bound lets them be
+    formed. Where N leaves a remainder of 3 by 4, gamma has a NaN, and dx is NaN as a whole."""
     inputs = make_inputs(problem, rng, "real")
     rows, columns = inputs["x"].shape
     by = {"dy": 10.0 ** rng.uniform(-2, 2, (rows, 1)), "gamma": np.exp2(rng.uniform(-3, 3, columns))}
     for name, factors in by.items():
         inputs[name] = (inputs[name] * factors).astype(np.float16)
-    for row in rng.permutation(rows)[: max(1, rows // 8)]:
+    order = rng.permutation(rows)
+    for row in order[: max(1, rows // 8)]:
         inputs[rng.choice(["x", "dy"])][row, rng.integers(columns)] = np.nan
+    if rows > 1:
+        inputs["dy"][order[-1]] = 0.0
+        inputs["x"][order[-1], rng.integers(columns)] = np.nan
+    if columns % 4 == 3:
+        inputs["gamma"][rng.integers(columns)] = np.nan
     return inputs
 
 
@@ -382,6 +390,8 @@ def _of_column_sums(terms: _Terms, out: Exact, name: str) -> str | None:
         return _COLUMN_SWALLOWED
     spread = np.flatnonzero(np.isnan(out) & ~spoilt)
     if len(spread):
+        if not terms.gamma[spread].any():
+            return _BY_GAMMA.format(column=spread[0], name=name)
         return _COLUMN_SPREAD.format(column=spread[0], name=name)
     added, out, right, size = added[:, ~spoilt], out[~spoilt], right[~spoilt], size[~spoilt]
     if _sums_to(right, out, size):
@@ -571,6 +581,10 @@ _SWALLOWED = (
 _NAN = (
     "Row {row} of dx has a NaN, and its inputs have none: it comes of 0 * infinity, of a sum in half precision beyond "
     "65504, or of memory that nobody has written. Keep sums in floats, and set them to 0 first."
+)
+_BY_GAMMA = (
+    "Column {column} of {name} is NaN, where gamma is 0: 0 / 0 is NaN. Do not divide a sum by gamma: add up dy, and "
+    "dy * n, without it."
 )
 _EXCHANGED = "dgamma and dbeta are exchanged: store the sum of dy * n in dgamma, and the sum of dy in dbeta."
 _AVERAGED = "The sum is divided by M: dgamma and dbeta are sums over all rows, leave out the division."

@@ -62,14 +62,20 @@ def make_inputs(
 def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in x or the residual in one row in eight. A NaN, and two infinities that
     cancel, make NaN of the whole row of y; an infinity makes NaN of itself and 0 of all others. gamma goes from 1e-30
-    to 1e30, and rows from 1e-12 to 1e12: sums of squares are finite as floats."""
+    to 1e30, and rows from 1e-12 to 1e12: sums of squares are finite as floats. It has a NaN and an infinity as well,
+    which pass into their columns. Where N leaves a remainder of 2 by 4, a row is zero: times an infinity it is NaN."""
     inputs = make_inputs(problem, rng, "real")
     rows, columns = inputs["x"].shape
     size = 10.0 ** rng.uniform(-9, 9, (rows, 1))
     by = {"x": size, "residual": size, "gamma": 10.0 ** rng.uniform(-30, 30, columns)}
     for name, factors in by.items():
         inputs[name] = (inputs[name] * factors).astype(ml_dtypes.bfloat16)
-    for row in rng.permutation(rows)[: max(1, rows // 8)]:
+    for value in (np.nan, np.inf):
+        inputs["gamma"][rng.integers(columns)] = value
+    order = rng.permutation(rows)
+    if columns % 4 == 2:
+        inputs["x"][order[-1]] = inputs["residual"][order[-1]] = 0.0
+    for row in order[: max(1, rows // 8)]:
         inputs[rng.choice(["x", "residual"])][row, rng.integers(columns)] = rng.choice(
             [np.nan, np.inf, -np.inf]
         )
@@ -173,15 +179,16 @@ def _of_y(inputs: Mapping[str, Array], out: Exact, eps: float) -> str | None:
     finite = np.isfinite(s).all(axis=1)
     if (np.isnan(right) & ~np.isnan(out)).any():
         return _SWALLOWED if _near(right, out)[finite].all() else None
+    over = ~np.isfinite(out) & np.isfinite(right)  # times 0, in a row with an infinity, it is NaN
+    if over.any() and (np.abs(s * gamma) > np.finfo(np.float32).max)[over].all():
+        return _GAMMA_FIRST
     tells = finite & s.any(axis=1)  # rows of zeros are zeros, whatever they are divided by
     if not tells.any():
         return None
-    nan = np.flatnonzero(np.isnan(out).any(axis=1) & finite)
-    if np.isnan(out[tells]).any():
+    undue = np.isnan(out) & ~np.isnan(right)
+    nan = np.flatnonzero(undue.any(axis=1) & finite)
+    if undue[tells].any():
         return _NAN.format(row=nan[0])
-    over = np.isinf(out) & np.isfinite(right)
-    if over.any() and (np.abs(s * gamma) > np.finfo(np.float32).max)[over].all():
-        return _GAMMA_FIRST
     lost = tells & ~out.any(axis=1)
     if lost.any() and _over(s[lost]).all() and not _over(s[tells & ~lost]).any():
         return _HALF_SUM

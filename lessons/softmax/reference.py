@@ -40,7 +40,8 @@ def make_inputs(
     so that powers of two, of x · log2 e - max · log2 e, are exact as well.
     "real": normally distributed about a number of the row's own, from -1000 to 1000, which only a subtracted maximum
     makes harmless; one in 64 five times as far from it. Of 16 rows, two are masked (-∞) from some element on, one up
-    to some element, two here and there, and where there are more than two rows, one is masked as a whole.
+    to some element, two here and there, and where there are more than two rows, one is masked as a whole. In one of
+    16, all logits are nearly the same.
     """
     shape = problem["M"], problem["N"]
     return {"in": _stairs(shape, rng) if kind == "exact" else _normal(shape, rng)}
@@ -300,7 +301,8 @@ def _normal(shape: tuple[int, int], rng: np.random.Generator) -> Array:
     values = rng.standard_normal(shape, dtype=np.float32)
     values[rng.integers(0, 64, shape, dtype=np.int8) == 0] *= 5
     values += rng.uniform(-1000, 1000, (rows, 1)).astype(np.float32)
-    for row, fate in enumerate(rng.integers(0, 16, rows)):
+    fates = rng.integers(0, 16, rows)
+    for row, fate in enumerate(fates):
         at = int(rng.integers(columns))
         if fate < 2:
             values[row, at + 1 :] = -np.inf
@@ -312,4 +314,6 @@ def _normal(shape: tuple[int, int], rng: np.random.Generator) -> Array:
             values[row, masked] = -np.inf
     if rows > 2:
         values[rng.integers(rows)] = -np.inf
+    for near in np.flatnonzero((fates == 5) & np.isfinite(values).all(axis=1)):
+        values[near] = rng.uniform(-1, 1) + 10 ** rng.uniform(-5, -3) * rng.standard_normal(columns)
     return values

@@ -211,6 +211,17 @@ def test_a_condition_on_both_indices_of_a_matrix_is_not_doubted(condition: str, 
     assert ("the index, `at(r, c)`, is what is wrong: a row of `B` is 131" in found) is not doubted
 
 
+def test_bytes_of_an_array_are_no_elements() -> None:
+    text = Text("tile[k] = 0;", "k", in_bytes=True)
+    found = remedy(of_tile("out_of_bounds", element=1024, shape=(1024,), text=text))
+    assert "elements are `sizeof(tile) / sizeof(tile[0])`" in found
+
+
+def test_what_every_block_clears_is_cleared_before_the_launch() -> None:
+    race = of_b("race", 0, action="write", scope="grid", clears=True)
+    assert 'zero = ["B"] in the launch block' in remedy(race)
+
+
 def test_an_array_of_the_block_is_not_indexed_by_the_place_in_the_grid() -> None:
     formed = ("row = blockIdx.y * 32 + threadIdx.y = 32",)
     found = remedy(of_tile("out_of_bounds", element=1024, shape=(32, 32), formed=formed))

@@ -11,7 +11,9 @@ from grader.workbook.cuda_source import (
     adds_by_thread,
     adds_in_global_memory,
     arrays_in,
+    clears,
     compared,
+    compares_bytes,
     divisors,
     early_return,
     factors,
@@ -326,6 +328,29 @@ def test_other_blocks_have_a_thread_of_the_same_number() -> None:
 def test_a_strangers_text_takes_no_time(text: str) -> None:
     assert arrays_in(text, 1, "local", False) == ()
     assert not accumulates(text, 1, "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "cleared"),
+    [("bins[t] = 0;", True), ("*bins = 0.0f;", True), ("bins[t] = 1;", False), ("x[bins[t]] = 0;", False)],
+)
+def test_an_element_that_is_set_to_0(text: str, cleared: bool) -> None:
+    assert clears(text, 1, "bins") == cleared
+
+
+@pytest.mark.parametrize(
+    ("loop", "in_bytes"),
+    [
+        ("k < sizeof(tile)", True),
+        ("k < int(sizeof tile)", True),
+        ("k < sizeof(tile) / sizeof(tile[0])", False),
+    ],
+)
+def test_a_loop_over_the_bytes_of_an_array(loop: str, in_bytes: bool) -> None:
+    source = (
+        f"__global__ void k()\n{{\n    for (int k = 0; {loop}; ++k) {{\n        tile[k] = 0;\n    }}\n}}\n"
+    )
+    assert compares_bytes(source, 4, "tile") == in_bytes
 
 
 def test_numbers_that_a_file_divides_by() -> None:

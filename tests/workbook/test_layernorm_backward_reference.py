@@ -427,7 +427,9 @@ def test_a_nan_stays_where_it_belongs() -> None:
     inputs: Inputs = dict(TOPIC.special_inputs({"M": M, "N": N}, np.random.default_rng(1)))
     answers = right(inputs)
     spoilt = np.isnan(answers["dx"]).all(axis=1)
-    assert spoilt.sum() == np.isnan(answers["dx"]).any(axis=1).sum() == M // 8
+    assert (
+        spoilt.sum() == np.isnan(answers["dx"]).any(axis=1).sum() == M // 8 + 1
+    )  # and the row whose dy is 0
     for name, inside, outside in (
         ("dx", "_SWALLOWED", "_NAN"),
         ("dgamma", "_COLUMN_SWALLOWED", "_COLUMN_SPREAD"),
@@ -439,6 +441,16 @@ def test_a_nan_stays_where_it_belongs() -> None:
             output[np.flatnonzero(places)[0]] = value
             found = {"row": np.flatnonzero(places)[0], "column": np.flatnonzero(places)[0], "name": name}
             assert said(inputs, name, output) == REFERENCE[text].format(**found)
+
+
+def test_a_sum_that_is_divided_by_gamma_is_told() -> None:
+    inputs = drawn("real", columns=1024)
+    terms = REFERENCE["_terms"](inputs)
+    zero = np.flatnonzero(terms.gamma == 0)
+    for name, factor in (("dgamma", terms.n), ("dbeta", 1.0)):
+        with np.errstate(invalid="ignore"):
+            output = (terms.g * factor).sum(axis=0) / terms.gamma
+        assert said(inputs, name, output) == REFERENCE["_BY_GAMMA"].format(column=zero[0], name=name)
 
 
 def test_every_text_is_reached() -> None:
@@ -454,7 +466,7 @@ def test_every_text_is_reached() -> None:
         "_OF_ROWS",
         "_DGAMMA_BY_COLUMN",
     }
-    nan = {"_SWALLOWED", "_NAN", "_COLUMN_SWALLOWED", "_COLUMN_SPREAD"}
+    nan = {"_SWALLOWED", "_NAN", "_COLUMN_SWALLOWED", "_COLUMN_SPREAD", "_BY_GAMMA"}
     assert texts - {"_DX"} == {*DX, *ROW_SUMS, *others, *nan}
 
 

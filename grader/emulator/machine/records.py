@@ -177,6 +177,8 @@ class Text:
     """Bytes of what the pointer points to that is indexed, or added to, there; 0 where that is not to be seen."""
     dynamic: bool = True
     """There may be arrays in shared memory whose size the launch gives."""
+    in_bytes: bool = False
+    """Something in the kernel is compared with the bytes of the array."""
     given: bool = False
     """That condition is the task's own, and right."""
 
@@ -227,6 +229,8 @@ class Finding:
     """The line of a `return` by which threads of the block have left that are missing here, where somebody knows it."""
     accumulates: bool = False
     """Of a race: by its line threads add to what lies there (`+=`, `++`), as far as somebody knows the source."""
+    clears: bool = False
+    """Of a race: its line sets the element to 0, as far as somebody knows the source."""
     rows_of: str | None = None
     """Of an access out of bounds: the size that its index takes for the length of a row, where somebody knows the
     source, and that rows have another."""

@@ -1,10 +1,10 @@
 """The inputs a submission is tried on.
 
 Every size of the topic comes as an *exact* case (small integers whose every partial sum is exact, compared
-for equality) and as a *real* one (random data with outliers, compared within the error bound). The largest sizes come
-as a *special* one as well (NaN, infinities, −0 and subnormals among real data; where nothing is computed, every bit has
-to be kept). Their seed is public. A grade adds real cases from a secret seed, and exact ones of sizes that it draws, so
-that nothing can be right by knowing the data, or which sizes are tried.
+for equality) and as a *real* one (random data with outliers, compared within the error bound). The largest sizes, or
+those that the topic names, come as a *special* one as well (NaN, infinities, −0 and subnormals among real data; where
+nothing is computed, every bit has to be kept). Their seed is public. A grade adds real cases from a secret seed, and
+exact ones of sizes that it draws, so that nothing can be right by knowing the data, or which sizes are tried.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ KINDS: tuple[CaseKind, ...] = ("exact", "real")
 SPECIAL: CaseKind = "special"
 
 SPECIAL_SIZES = 4
-"""So many sizes of a topic are tried with special values: the largest."""
+"""So many sizes of a topic are tried with special values, the largest, unless it says which."""
 
 
 GROSS = 4.0
@@ -202,7 +202,7 @@ def public(topic: Topic, seed: int = PUBLIC_SEED) -> tuple[Case, ...]:
     if topic.special_inputs is None:
         return usual
     largest = sorted(topic.judge_cases, key=topic.reference.min_bytes)[-SPECIAL_SIZES:]
-    return (*usual, *(make(problem, SPECIAL, seed) for problem in largest))
+    return (*usual, *(make(problem, SPECIAL, seed) for problem in topic.special_cases or largest))
 
 
 def at(topic: Topic, problem: Problem, seed: int) -> tuple[Case, ...]:

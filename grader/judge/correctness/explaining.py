@@ -33,6 +33,9 @@ NEAR_EDGE = 16
 AT_EDGES = "All wrong elements lie within"
 """What is said of wrong elements near the ends of blocks begins so."""
 
+ROUNDED = 2.0**-22
+"""What a quotient of floats may be off by, over itself, with room for a second rounding."""
+
 LARGEST_FACTOR = 1 << 12
 
 LARGEST_GROUP = 1024
@@ -240,7 +243,7 @@ def _factor(wrong: Wrong) -> Iterator[str]:
     single = len(wrong.places) == 1
     for up, ratios in ((True, wrong.came / wrong.due), (False, wrong.due / wrong.came)):
         factor = round(float(ratios[0]))
-        if not 2 <= factor <= LARGEST_FACTOR or not np.array_equal(ratios, np.full_like(ratios, factor)):
+        if not 2 <= factor <= LARGEST_FACTOR or not np.allclose(ratios, factor, rtol=ROUNDED, atol=0):
             continue
         if factor == wrong.block:
             threads = f"as many as a block has threads: does each of them {'add' if up else 'divide'} what one should?"

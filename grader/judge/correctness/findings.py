@@ -21,7 +21,9 @@ from grader.workbook import variables
 from grader.workbook.cuda_source import (
     SharedArray,
     accumulates,
+    clears,
     compared,
+    compares_bytes,
     early_return,
     factors,
     guard,
@@ -80,7 +82,7 @@ def located(
         if finding.kind == "race" and other in (0, line):
             by_blocks = finding.scope == "grid"
             adds = accumulates(source, line, finding.array, by_blocks)
-            finding = replace(finding, accumulates=adds)
+            finding = replace(finding, accumulates=adds, clears=clears(source, line, finding.array))
         if finding.kind == "out_of_bounds":
             blocks, threads = math.prod(record.grid), math.prod(record.block)
             many = (blocks, threads) if blocks * threads > max(MOST_OF_AN_INT, FAR_MORE * elements) else None
@@ -94,7 +96,8 @@ def located(
             pointed = pointee(source, line, finding.array or "")
             right = condition is not None and source.splitlines()[condition - 1].strip() in own
             how = compared(source, condition or 0, f"{index} {formed}", sizes or {})
-            seen = Text(lines[0], index, formed, lines[1], *how, signed, pointed, dynamic, right)
+            in_bytes = compares_bytes(source, line, finding.array)
+            seen = Text(lines[0], index, formed, lines[1], *how, signed, pointed, dynamic, in_bytes, right)
             text = seen if source else None
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)

@@ -93,6 +93,8 @@ def _said(span: Span, unit: str, launch: Launch) -> str:
     one = span.end - span.first == 1
     if one and span.period == VECTOR:
         return f"They are {condition}: is component {COMPONENTS[span.first]} of a vector never set?"
+    if span.first not in launch.block and (why := _too_far(span, span.period, unit, launch)):
+        return f"They are {condition}: {why}"
     if span.first > 0 and span.end == span.period and TILES[0] <= span.period <= TILES[1]:
         loop = f"does a loop over the {span.period} {unit}s of a tile end after the first {span.first}?"
         for axis in AXES[unit]:
@@ -125,6 +127,9 @@ def _why_from(span: Span, unit: str, launch: Launch) -> str:
         if span.first == side:
             before = f"or begin behind the blocks before its own, at blockIdx.{'xyz'[axis]} * {side}"
             return f", and a block has {side} threads. Let each of them go on by as many until the end, {before}."
+    for axis in AXES[unit]:
+        if launch.block[axis] > span.first and (why := _too_far(span, launch.block[axis], unit, launch)):
+            return f": {why}"
     rest = span.size - span.first
     if rest == span.size % VECTOR:
         tiles = "is a number of tiles rounded down? If not: " if rest == span.size % TILES[0] else ""
@@ -164,6 +169,18 @@ def _near(span: Span, unit: str, launch: Launch) -> str:
             return (
                 f"the {side} threads of a block along {'xyz'[axis]} take {each} {unit}s each and go on by 1, to those "
                 f"that others take. Let them go on by {side}: multiply the step by {side}."
+            )
+    return ""
+
+
+def _too_far(span: Span, apart: int, unit: str, launch: Launch) -> str:
+    """Of blocks that write as many as lie before these, and begin further `apart`; "" where the grid has as many blocks
+    as that takes."""
+    for axis in AXES[unit]:
+        if span.end in (apart, span.size) and launch.grid[axis] == -(-span.size // max(span.first, 1)) > 1:
+            return (
+                f"the grid has one block for {span.first} {unit}s, and blocks begin {apart} apart. "
+                f"Multiply blockIdx.{'xyz'[axis]} by {span.first}."
             )
     return ""
 

@@ -47,12 +47,15 @@ class _Kept(CaseData):
         return super().compare(name, actual, block)
 
 
-def of(runner: CaseRunner, kernel: Kernel) -> tuple[SmallCase, tuple[str, ...]] | None:
-    """A small case that the kernel gets wrong, and the mistakes that explain it; None where there is none."""
+def of(runner: CaseRunner, kernel: Kernel, fits: tuple[str, ...]) -> tuple[SmallCase | None, tuple[str, ...]]:
+    """A small case that the kernel gets wrong, None where there is none; and of mistakes that explain another one,
+    those that explain it as well. Where a single number is due everywhere, all may."""
     problem = _problem(runner.topic)
-    if problem is None:
-        return None
-    return next((found for shift in SHIFTS if (found := _tried(runner, kernel, problem, shift))), None)
+    tried = (_tried(runner, kernel, problem, shift) for shift in SHIFTS) if problem else ()
+    for small, also in filter(None, tried):
+        several = len({number for row in small.expected for number in row}) > 1
+        return small, tuple(said for said in fits if said in also) if several else fits
+    return None, fits
 
 
 def _problem(topic: Topic) -> Problem | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -237,10 +238,7 @@ def _explained(
     larger = [] if comparison.explained else _larger(current, runner, case)
     others = [seen for seen in larger if not seen.faulty]
     fits = _confirmed(first, others)
-    found = small_case.of(runner, current.compiled)
-    if found is not None:
-        current.small, also = found
-        fits = tuple(said for said in fits if said in also)
+    current.small, fits = small_case.of(runner, current.compiled, fits)
     if comparison.first_unwritten is not None:
         odd = odd or signature_lint.of(current.compiled, current.compiled.build.arch)
         told = refusal if odd else _of_unwritten(first, larger)
@@ -303,6 +301,11 @@ class Seen:
             and 1 not in self.case.problem.values()
         )
 
+    @property
+    def several_blocks(self) -> bool:
+        """Whether there is more than one block, so that it shows where each begins."""
+        return math.prod(self.planned.launches[-1].grid) > 1
+
     def said(self, what: str = "") -> str:
         """What there is to say of it, behind what another case has shown: `what`, or why it was refused."""
         sizes = units.case(self.case.problem)
@@ -351,11 +354,11 @@ def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
     seen = refusal.reason.removesuffix(WHICH_THREAD).removesuffix(NOTHING_WRITTEN)
     if seen == refusal.reason:  # the comparison knows why
         return refusal
-    if (first.tells or all(other.faulty for other in larger)) and (said := first.missing):
+    telling = first.tells and (first.several_blocks or not any(other.missing for other in larger))
+    if (telling or all(other.faulty for other in larger)) and (said := first.missing):
         return refusal.saying(f"{seen}{said}")
-    telling = next((other for other in larger if other.missing), None)
-    if telling is not None:
-        return refusal.saying(f"{seen}{telling.said(telling.missing)}")
+    if other := next((other for other in larger if other.missing), None):
+        return refusal.saying(f"{seen}{other.said(other.missing)}")
     if not larger or not first.comparison.never_written:
         return refusal
     return refusal.saying(f"{seen}{max(larger, key=lambda other: other.faulty).said()}")

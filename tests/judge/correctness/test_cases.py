@@ -46,6 +46,17 @@ def test_the_largest_sizes_come_with_special_values_as_well() -> None:
         assert not data.compare("C", np.nan_to_num(right)).right
 
 
+@pytest.mark.parametrize("name", ["block_sum", "reduce"])
+def test_a_sum_is_tried_on_each_kind_of_special_values(name: str) -> None:
+    topic = topics.load(name)
+    inputs = [compute(topic, case).inputs["in"] for case in cases.public(topic) if case.kind == "special"]
+    sums = {(bool(np.isnan(found).any()), *np.unique(found[np.isinf(found)]).tolist()) for found in inputs}
+    assert sums == {(True,), (False, np.inf), (False, -np.inf), (False, -np.inf, np.inf), (False,)}
+    sizes = [np.abs(found[found != 0]) for found in inputs if np.isfinite(found).all()]
+    assert any((found < np.finfo(np.float32).tiny).all() for found in sizes)
+    assert any((found > 2.0**64).any() for found in sizes)
+
+
 @pytest.mark.parametrize("name", ["block_sum", "reduce", "reduce2d"])
 def test_special_cases_of_sums_have_what_is_not_finite_and_subnormals(name: str) -> None:
     topic = topics.load(name)
@@ -53,6 +64,85 @@ def test_special_cases_of_sums_have_what_is_not_finite_and_subnormals(name: str)
     found = np.concatenate([compute(topic, case).inputs["in"].ravel() for case in cases_of])
     assert not np.isfinite(found).all()
     assert ((found != 0) & (np.abs(found) < np.finfo(np.float32).tiny)).any()
+
+
+def special_cases(name: str) -> list[CaseData]:
+    topic = topics.load(name)
+    return [compute(topic, case) for case in cases.public(topic) if case.kind == "special"]
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "right"), [("gemm", "A", "B"), ("hgemm", "A", "B"), ("gemv", "W", "x")]
+)
+def test_packs_of_zeros_are_not_skipped(name: str, left: str, right: str) -> None:
+    """What is NaN or infinite beside them makes NaN of a product."""
+    refused, pack = [], 8
+    for data in special_cases(name):
+        a, b = (data.inputs[factor].astype(np.float64) for factor in (left, right))
+        keep = np.ones(a.shape, bool)
+        whole = a.shape[1] // pack * pack
+        packs = a[:, :whole].reshape(len(a), -1, pack)
+        keep[:, :whole] = np.repeat(packs.any(axis=2), pack, axis=1)
+        with np.errstate(invalid="ignore"):
+            product = np.stack([row[kept] @ b[kept] for row, kept in zip(a, keep, strict=True)])
+        (due,) = data.expected.values()
+        refused.append((np.isnan(due) & ~np.isnan(product)).any())
+    assert any(refused)
+
+
+def test_weights_and_scales_of_zero_make_nan_of_a_nan() -> None:
+    ((words, scales, place),) = (
+        (data.inputs["W"], data.inputs["scales"], int(np.flatnonzero(np.isnan(data.inputs["x"]))[0]))
+        for data in special_cases("gemv_int4")
+        if np.isnan(data.inputs["x"]).any()
+    )
+    nibbles = words[:, place // 8] >> np.uint32(4 * (place % 8)) & np.uint32(15)
+    of_group = scales[:, place // 128]
+    assert ((nibbles == 8) & (of_group != 0)).any()
+    assert ((nibbles != 8) & (of_group == 0)).any()
+
+
+def test_a_filter_of_zeros_makes_nan_of_what_is_not_finite() -> None:
+    for data in special_cases("conv2d"):
+        zero = ~data.inputs["w"].any(axis=(1, 2, 3))
+        assert zero.any()
+        assert np.isnan(data.expected["y"][:, zero]).any()
+
+
+def test_gamma_of_nan_makes_nan_of_constant_rows() -> None:
+    for name, gives in (
+        ("layernorm", lambda x: np.ptp(x, axis=1)),
+        ("rmsnorm", lambda x: np.abs(x).max(axis=1)),
+    ):
+        found = []
+        for data in special_cases(name):
+            x, gamma = (data.inputs[key].astype(np.float64) for key in ("x", "gamma"))
+            assert np.isnan(gamma).any()
+            found.append((gives(x) == 0).any())
+        assert any(found)
+
+
+def test_gradients_have_zeros_of_gamma_and_nan_beside_a_dy_of_zero() -> None:
+    for data in special_cases("layernorm_backward"):
+        x, dy, gamma = (data.inputs[name] for name in ("x", "dy", "gamma"))
+        assert (gamma == 0).any()
+        columns = np.isnan(x[~dy.any(axis=1)]).any(axis=0)
+        assert columns.any() or len(x) == 1
+        assert np.isnan(data.expected["dgamma"][columns]).all()
+    real = compute(topics.load("layernorm_backward"), make({"M": 2, "N": 4096}, "real"))
+    assert (real.inputs["gamma"] == 0).any()
+
+
+def test_a_softmax_of_nearly_equal_logits_is_not_uniform() -> None:
+    topic = topics.load("softmax")
+    refused = set()
+    for columns in (33, 101):
+        data = compute(topic, make({"M": 67, "N": columns}, "real"))
+        with np.errstate(invalid="ignore"):
+            equal = np.ptp(data.inputs["in"], axis=1, keepdims=True) < 1e-3
+        uniform = np.where(equal, 1 / columns, data.expected["out"]).astype(np.float32)
+        refused.add(data.compare("out", uniform).right)
+    assert refused == {False}
 
 
 def test_what_is_moved_keeps_every_bit() -> None:
