@@ -40,6 +40,9 @@ MOST_TERMS = 40
 WEIGHT = 64
 """Weights are whole numbers below: a sum of a thousand is exact in a float, and each of them in a half."""
 
+SHOWN = 3
+"""Elements that are named, or rows of them."""
+
 WARP = 32
 
 VALUES = 256
@@ -51,6 +54,7 @@ OF_BLOCKS = (
 )
 ENDS = " What lies outside of the array is left out, and not taken from its end."
 LANES = " These lie with another warp, and a shuffle reads lanes of its own warp alone."
+TURNED = " Rows and columns of `{name}` have changed places."
 KEPT = " That is what the element before is the sum of: let each have a sum of its own, which begins with 0."
 
 
@@ -265,11 +269,25 @@ def _why(element: _Element, terms: Sequence[_Term], source: str) -> str:
     more, lost = [term for term in terms if term.got > 1], [term for term in terms if not term.got]
     if element.are_those_before(terms):
         return KEPT
+    if name := _turned(element, terms):
+        return TURNED.format(name=name)
     warp = element.place // WARP
     if "__shfl_" in source and lost and all(term.place // WARP != warp for term in lost):
         return LANES
     ends = all(term.place in (0, element.inputs[term.input].size - 1) for term in more)
     return ENDS if more and len(more) == len(terms) and ends else ""
+
+
+def _turned(element: _Element, terms: Sequence[_Term]) -> str:
+    """The input whose terms are those of the other column, or row; "" where there is none."""
+    places: dict[bool, list[tuple[int, ...]]] = {True: [], False: []}
+    for term in terms:
+        places[term.got > 0].append(
+            tuple(map(int, np.unravel_index(term.place, element.inputs[term.input].shape)))
+        )
+    of_one = {term.input for term in terms if 0 in (term.got, term.due)}
+    turned = places[True] and sorted(each[::-1] for each in places[True]) == sorted(places[False])
+    return of_one.pop() if turned and len(of_one) == 1 and len(places[True][0]) > 1 else ""
 
 
 def _of_block(lost: _Term, extra: _Term, shapes: Mapping[str, tuple[int, ...]], run: CaseRun) -> str:
@@ -297,4 +315,6 @@ def _named(terms: Iterable[_Term], shapes: Mapping[str, tuple[int, ...]]) -> str
         ends = [run[0]] if len(run) == 1 else [run[0], run[-1]]
         places = [", ".join(map(str, np.unravel_index(term.place, shapes[term.input]))) for term in ends]
         names.append(" to ".join(f"`{run[0].input}`[{place}]" for place in places))
+    if len(names) > SHOWN + 1:
+        names[SHOWN:] = [f"{len(names) - SHOWN} more"]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

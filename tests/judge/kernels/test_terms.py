@@ -55,6 +55,12 @@ KERNELS = {
         "for (int k = 0; k < K / 2 * 2; ++k) s += A[y * K + k] * B[k * N + x]; C[y * N + x] = s;",
         {"M": 31, "N": 33, "K": 17}, "lacks `A`[15, 16] and `B`[16, 16].",
     ),
+    "the other way round": (
+        "gemm", 'grid = ["cdiv(N, 32)", "cdiv(M, 8)"]\n// block = [32, 8]',
+        f"{ROWS} float s = 0; if (x >= N || y >= M) return; for (int k = 0; k < K; ++k) "
+        "s += A[y * K + k] * (N == K ? B[x * N + k] : B[k * N + x]); C[y * N + x] = s;",
+        {"M": 16, "N": 16, "K": 16}, " more. Rows and columns of `B` have changed places.",
+    ),
     "bytes": (
         "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i - (i == 70)]], 1);",
         {"N": 255}, "Counted at N=255: element 69 is added 2 times, and element 70 is never added (1 of 255).",
