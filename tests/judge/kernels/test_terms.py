@@ -59,7 +59,7 @@ KERNELS = {
         "gemm", 'grid = ["cdiv(N, 32)", "cdiv(M, 8)"]\n// block = [32, 8]',
         f"{ROWS} float s = 0; if (x >= N || y >= M) return; for (int k = 0; k < K; ++k) "
         "s += A[y * K + k] * (N == K ? B[x * N + k] : B[k * N + x]); C[y * N + x] = s;",
-        {"M": 16, "N": 16, "K": 16}, " more. Rows and columns of `B` have changed places.",
+        {"M": 9, "N": 9, "K": 9}, " more. Rows and columns of `B` have changed places.",
     ),
     "bytes": (
         "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i - (i == 70)]], 1);",
