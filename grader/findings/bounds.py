@@ -52,6 +52,10 @@ _SIZE_OF_POINTER = (
     "`sizeof` of a pointer is 8 bytes, whatever it points to: have the condition in line {line} compare with the "
     "number of elements that the kernel is passed."
 )
+_MOVED = (
+    "`{array} += {by}` has moved the pointer already, and indices count from there: leave `{by}` out of the index, and "
+    "of what it is compared with, or leave the pointer as it is."
+)
 _WIDE = (
     "A pointer to {size} bytes counts {many} elements at a time, and the index, `{formed}`, is multiplied by {many} "
     "before: once is enough."
@@ -196,6 +200,8 @@ def _unsigned(finding: Finding) -> str:
 
 def _of_text(finding: Finding, text: Text) -> str:
     """By what the line and the condition before it are seen to count, in place of elements."""
+    if text.moved:
+        return _MOVED.format(array=finding.array, by=text.moved)
     if _BYTES.search(f"{text.line} {text.index} {text.formed}") and "char" not in text.line:
         return _ELEMENTS_NOT_BYTES
     if size := re.search(r"\bsizeof\s*\(?\s*(\w+)", text.condition):

@@ -316,6 +316,13 @@ def clears(source: str, line: int, array: str | None) -> bool:
     return bool(array and re.search(set_to, statement(source, line)))
 
 
+def moved(source: str, line: int, array: str | None) -> str:
+    """By what a line above has moved a pointer, in its kernel; "" where none has."""
+    by = re.compile(rf"(?<![\w.]){re.escape(array or '')}\s*\+=\s*([^;]{{1,60}});")
+    above = (text for number, text in lines_of_kernel(source, line).items() if number < line and array)
+    return next((found[1].strip() for found in map(by.search, above) if found), "")
+
+
 def compares_bytes(source: str, line: int, array: str | None) -> bool:
     """Whether something in a line's kernel is compared with the bytes of an array, `k < sizeof(tile)`."""
     size = rf"[<>]=?[^;]*?\bsizeof\s*\(?\s*{re.escape(array or '')}\b(?!\s*(?:\[|\)?\s*/))"

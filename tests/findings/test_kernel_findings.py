@@ -179,6 +179,12 @@ LETS = "The condition in line 6 lets "
             "line 6, `i < n`, counts elements, and the index counts packs of 4 .* `B` has n / 4: ",
         ),
         (160, 16, Text("p[i]", "i", "t", "if (i < n)", "i < n", 32, pointee=16), f"{LETS}this thread pass"),
+        (
+            140,
+            4,
+            Text("B[i] = 0;", "i", "s + t", "if (i < n)", moved="s"),
+            "`B \\+= s` has moved the pointer",
+        ),
         (140, 4, Text("*p = 0;", "i * sizeof(float)", "", "if (i < n)"), "leave `sizeof` out"),
         (
             132,

@@ -20,6 +20,7 @@ from grader.workbook.cuda_source import (
     guard,
     index_of,
     indexed_alike,
+    moved,
     of_signed_char,
     one_suffices,
     pointee,
@@ -336,6 +337,11 @@ def test_a_strangers_text_takes_no_time(text: str) -> None:
 )
 def test_an_element_that_is_set_to_0(text: str, cleared: bool) -> None:
     assert clears(text, 1, "bins") == cleared
+
+
+def test_a_pointer_that_is_moved() -> None:
+    source = "__global__ void k(float* a, float* ba)\n{\n    a += blockIdx.x * 4;\n    ba[1] = a[0];\n    ba += 1;\n}\n"
+    assert [moved(source, 4, name) for name in ("a", "ba", None)] == ["blockIdx.x * 4", "", ""]
 
 
 @pytest.mark.parametrize(

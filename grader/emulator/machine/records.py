@@ -177,6 +177,8 @@ class Text:
     """Bytes of what the pointer points to that is indexed, or added to, there; 0 where that is not to be seen."""
     dynamic: bool = True
     """There may be arrays in shared memory whose size the launch gives."""
+    moved: str = ""
+    """By what a line above has moved the pointer; empty where none has."""
     in_bytes: bool = False
     """Something in the kernel is compared with the bytes of the array."""
     given: bool = False

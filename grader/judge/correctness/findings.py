@@ -29,6 +29,7 @@ from grader.workbook.cuda_source import (
     guard,
     index_of,
     indexed_alike,
+    moved,
     of_signed_char,
     one_suffices,
     pointee,
@@ -97,7 +98,10 @@ def located(
             right = condition is not None and source.splitlines()[condition - 1].strip() in own
             how = compared(source, condition or 0, f"{index} {formed}", sizes or {})
             in_bytes = compares_bytes(source, line, finding.array)
-            seen = Text(lines[0], index, formed, lines[1], *how, signed, pointed, dynamic, in_bytes, right)
+            by = moved(source, line, finding.array)
+            seen = Text(
+                lines[0], index, formed, lines[1], *how, signed, pointed, dynamic, by, in_bytes, right
+            )
             text = seen if source else None
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
