@@ -34,6 +34,18 @@ _KEYS = (
     "tolerance",
     "claim",
 )
+_SIZES = (
+    "main",
+    "count",
+    "judge",
+    "special",
+    "sampled",
+    "drawn",
+    "from_zero",
+    "derived",
+    "parts",
+    "overlap",
+)
 _RUNG_FILE = re.compile(r"\d\d_\w+")
 
 
@@ -79,19 +91,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
     table.allow(*_KEYS)
     signature = read_signature(table)
     sizes = table.table("sizes")
-    known = (
-        "main",
-        "count",
-        "judge",
-        "special",
-        "sampled",
-        "drawn",
-        "from_zero",
-        "derived",
-        "parts",
-        "overlap",
-    )
-    sizes.allow(*known)
+    sizes.allow(*_SIZES)
     derived = sizes.below("derived")
     signature = dataclasses.replace(
         signature, derived=tuple((name, derived.expression(name)) for name in derived.values)
