@@ -37,7 +37,7 @@ _VECTOR_ENDS = (
     "A vector begins within `{array}`, and its component {component} lies behind the end: {elements} elements are no "
     "whole vectors. Take vectors where they are, and single elements elsewhere."
 )
-_COMPONENT = re.compile(r"(?<=\.)[yzw]\b")
+_COMPONENT = re.compile(r"(?<!Idx)(?<!Dim)\.([yzw])\b")
 _LOOKED_UP = (
     "The index is made of what was read from memory, `{formed}`, which no condition on the thread's own index keeps "
     "inside: look at how it is computed, and which values there are. The {end} element is `{array}`[{element}]."
@@ -56,6 +56,7 @@ _MOVED = (
     "`{array} += {by}` has moved the pointer already, and indices count from there: leave `{by}` out of the index, and "
     "of what it is compared with, or leave the pointer as it is."
 )
+_DOTTED = re.compile(r"[A-Za-z_][\w.]*")
 _WIDE = (
     "A pointer to {size} bytes counts {many} elements at a time, and the index, `{formed}`, is multiplied by {many} "
     "before: once is enough."
@@ -200,7 +201,7 @@ def _unsigned(finding: Finding) -> str:
 
 def _of_text(finding: Finding, text: Text) -> str:
     """By what the line and the condition before it are seen to count, in place of elements."""
-    if text.moved:
+    if {*_DOTTED.findall(text.moved)} & {*_DOTTED.findall(f"{text.index} {text.formed}")}:
         return _MOVED.format(array=finding.array, by=text.moved)
     if _BYTES.search(f"{text.line} {text.index} {text.formed}") and "char" not in text.line:
         return _ELEMENTS_NOT_BYTES
@@ -274,7 +275,7 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         if looked_up := next((each for each in (index, text.formed.strip()) if "[" in each), ""):
             return _LOOKED_UP.format(formed=looked_up, end=end, array=finding.array, element=element)
         if (component := _COMPONENT.search(text.line)) and re.search(r"\+\s*[123]$", index):
-            return _VECTOR_ENDS.format(array=finding.array, elements=elements, component=component[0])
+            return _VECTOR_ENDS.format(array=finding.array, elements=elements, component=component[1])
         return _NO_ELEMENT.format(
             line=line, block=finding.block, end=end, array=finding.array, element=element
         )

@@ -324,9 +324,12 @@ def moved(source: str, line: int, array: str | None) -> str:
 
 
 def compares_bytes(source: str, line: int, array: str | None) -> bool:
-    """Whether something in a line's kernel is compared with the bytes of an array, `k < sizeof(tile)`."""
-    size = rf"[<>]=?[^;]*?\bsizeof\s*\(?\s*{re.escape(array or '')}\b(?!\s*(?:\[|\)?\s*/))"
-    return any(array and re.search(size, text) for text in lines_of_kernel(source, line).values())
+    """Whether something in a line's kernel is compared with the bytes of an array, `k < sizeof(tile)`, whose elements
+    have several."""
+    name = re.escape(array or "")
+    size = rf"[<>]=?[^;]*?\bsizeof\s*\(?\s*{name}\b(?!\s*(?:\[|\)?\s*/))"
+    compared = any(array and re.search(size, text) for text in lines_of_kernel(source, line).values())
+    return compared and not re.search(rf"\b(?:char|u?int8_t)\s+{name}\s*\[", plain(source))
 
 
 def launched(source: str) -> list[str]:
@@ -486,6 +489,7 @@ def line_at(text: str, place: int) -> int:
     return text.count("\n", 0, place) + 1
 
 
+@lru_cache(maxsize=8)  # each finding of a kernel asks for it many times
 def plain(source: str) -> str:
     """The text with blanks in place of comments."""
     return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)

@@ -187,6 +187,13 @@ LETS = "The condition in line 6 lets "
         ),
         (140, 4, Text("*p = 0;", "i * sizeof(float)", "", "if (i < n)"), "leave `sizeof` out"),
         (
+            140,
+            4,
+            Text("B[t] = 0;", "t", "threadIdx.x", "if (t < n)", moved="blockIdx.x * 4"),
+            f"{LETS}this thread",
+        ),
+        (132, 4, Text("B[c + 2] = t[threadIdx.y];", "c + 2", "", "if (k < n)"), "compares another index"),
+        (
             132,
             4,
             Text("v.z += B[c + 2];", "c + 2", "", "if (k < n)"),

@@ -357,6 +357,7 @@ def test_a_loop_over_the_bytes_of_an_array(loop: str, in_bytes: bool) -> None:
         f"__global__ void k()\n{{\n    for (int k = 0; {loop}; ++k) {{\n        tile[k] = 0;\n    }}\n}}\n"
     )
     assert compares_bytes(source, 4, "tile") == in_bytes
+    assert not compares_bytes(f"__shared__ unsigned char tile[64]; {source}", 4, "tile")
 
 
 def test_numbers_that_a_file_divides_by() -> None:

@@ -91,16 +91,20 @@ def located(
             guards = (guard(source, at.line, index) for at in finding.place.stack())
             condition = next(filter(None, guards), None)
             lenient = condition is not None and one_suffices(source, condition)
-            lines = [statement(source, number or 0) for number in (line, condition)]
-            signed = any(of_signed_char(source, each) for each in (index, formed))
-            dynamic = "extern __shared__" in source
-            pointed = pointee(source, line, finding.array or "")
-            right = condition is not None and source.splitlines()[condition - 1].strip() in own
-            how = compared(source, condition or 0, f"{index} {formed}", sizes or {})
-            in_bytes = compares_bytes(source, line, finding.array)
-            by = moved(source, line, finding.array)
+            comparison, bound = compared(source, condition or 0, f"{index} {formed}", sizes or {})
             seen = Text(
-                lines[0], index, formed, lines[1], *how, signed, pointed, dynamic, by, in_bytes, right
+                statement(source, line),
+                index,
+                formed,
+                condition=statement(source, condition or 0),
+                compared=comparison,
+                bound=bound,
+                signed_char=any(of_signed_char(source, each) for each in (index, formed)),
+                pointee=pointee(source, line, finding.array or ""),
+                dynamic="extern __shared__" in source,
+                moved=moved(source, line, finding.array),
+                in_bytes=compares_bytes(source, line, finding.array),
+                given=condition is not None and source.splitlines()[condition - 1].strip() in own,
             )
             text = seen if source else None
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)

@@ -44,7 +44,7 @@ def told(missing: Mask, launch: Launch, by_thread: bool = False) -> str:
             f"They are all elements from {block} on, and a block has {block} threads, each of which adds to the "
             f"element of its own number. Let it go on until the end, with {remedies.GO_ON.format(elements=flat.size)}."
         )
-    threads = math.prod(launch.grid) * math.prod(launch.block)
+    threads = math.prod(launch.grid) * block
     if span is not None and span.first == threads and _to_the_end(span):
         return f"They are all from flat index {span.first} on, and {_threads(launch)}. {GO_ON}"
     if ends := _both_ends(flat):
