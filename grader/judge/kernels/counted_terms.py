@@ -73,6 +73,12 @@ class Kept(CaseData):
         return Comparison(None, 0.0, 0, None, None)
 
 
+def affordable(outcome: Outcome) -> int:
+    """How many runs like one take no longer together than a learner waits."""
+    executed = sum(record.counters.get(WARP_INSTRUCTIONS, 0) for record in outcome.records)
+    return MOST_INSTRUCTIONS // max(executed, 1)
+
+
 @dataclass(frozen=True)
 class _Sums:
     """A kernel that adds up an input, for one problem."""
@@ -96,8 +102,7 @@ class _Sums:
 
     def affords(self, runs: int) -> bool:
         """Whether so many runs take no longer than a learner waits."""
-        executed = sum(record.counters.get(WARP_INSTRUCTIONS, 0) for record in self.outcome.records)
-        return runs * executed <= MOST_INSTRUCTIONS
+        return runs <= affordable(self.outcome)
 
     @property
     def launch(self) -> Launch:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
+from math import isfinite, prod
 from operator import itemgetter
 from typing import Any
 
@@ -22,7 +22,7 @@ from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_run import CaseRun
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
-from grader.judge.kernels.counted_terms import Kept, in_words
+from grader.judge.kernels.counted_terms import Kept, affordable, in_words
 from grader.workbook import units
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -32,7 +32,7 @@ FEWEST, MOST = 64, 5000
 there is such a case, since near the ends of an array many mistakes look alike."""
 
 MOST_RUNS = 200
-"""Of the kernel."""
+"""Of the kernel, as far as they are affordable."""
 
 MOST_TERMS = 40
 """That one element has too much or too little; where there are more, naming them tells nothing."""
@@ -75,9 +75,10 @@ class _Term:
 class _Element:
     """An element of an output that came out wrong."""
 
-    def __init__(self, runner: CaseRunner, run: CaseRun, output: str, place: int) -> None:
+    def __init__(self, runner: CaseRunner, run: CaseRun, output: str, place: int, runs: int) -> None:
         self.run, self.output, self.place = run, output, place
-        self._runner, self._runs = runner, 0
+        self._runner, self._left = runner, runs
+        self._others: dict[str, int] = {}  # what the other inputs hold where one is added up: zeros, or ones
         self._rng = np.random.default_rng(0)
 
     @cached_property
@@ -90,7 +91,7 @@ class _Element:
 
     def _of(self, name: str) -> Iterator[_Term]:
         size = self.inputs[name].size
-        others = self._others(name)
+        others = self._others[name] = self._zeros_or_ones(name)
         weights = self._rng.integers(1, WEIGHT, size)
         differing, parts = [], [np.arange(size)]
         while parts:
@@ -109,8 +110,8 @@ class _Element:
             one = (np.arange(size) == place).astype(int)
             yield _Term(name, place, self.due(name, one, others), self._got(name, one, others))
 
-    def _others(self, name: str) -> int:
-        """What the other inputs hold where this one is added up: zeros, or ones."""
+    def _zeros_or_ones(self, name: str) -> int:
+        """What the other inputs have to hold for this one to be added up."""
         size = self.inputs[name].size
         none, first, second = (self._rng.integers(0, WEIGHT if several else 1, size) for several in (0, 1, 1))
         for others in (0, 1):
@@ -131,9 +132,9 @@ class _Element:
         return _whole(found[self.output].reshape(-1)[self.place - before])
 
     def _got(self, name: str, weights: Array, others: int) -> int:
-        self._runs += 1
+        self._left -= 1
         kept = Kept(self._given(name, weights, others), self.run.data.expected, self.run.data.allowed, "")
-        if self._runs > MOST_RUNS or self._runner.once(replace(self.run, data=kept)).refusal is not None:
+        if self._left < 0 or self._runner.once(replace(self.run, data=kept)).refusal is not None:
             raise _UnknownError
         return _whole(kept.outputs[self.output].reshape(-1)[self.place])
 
@@ -146,9 +147,8 @@ class _Element:
             for term in terms:
                 if term.input == name:
                     more[term.place] = term.got - term.due
-            others = self._others(name)
             weights = self._rng.integers(1, WEIGHT, more.size)
-            if self.due(name, weights, others, before=1) != int(weights @ more):
+            if self.due(name, weights, self._others[name], before=1) != int(weights @ more):
                 return False
         return True
 
@@ -194,7 +194,8 @@ def _of_bytes(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
         numbers = np.zeros(array.size, np.uint8)
         numbers[part] = 1 + part - start
         kept = Kept({name: numbers.reshape(array.shape)}, data.expected, data.allowed, "")
-        if runner.once(CaseRun(kernel, planned, case, kept)).refusal is not None:
+        outcome = runner.once(CaseRun(kernel, planned, case, kept))
+        if outcome.refusal is not None or affordable(outcome) < -(-array.size // (VALUES - 1)):
             return ""
         (bins,) = kept.outputs.values()
         counts[part] = bins.reshape(-1)[numbers[part]]
@@ -227,7 +228,8 @@ def _wrong(runner: CaseRunner, kernel: Kernel, case: Case) -> _Element | None:
     data = runner.store.get(case)
     run = CaseRun(kernel, planned, case, data)
     kept = Kept(data.inputs, data.expected, data.allowed, "")
-    if runner.once(replace(run, data=kept)).refusal is not None:
+    outcome = runner.once(replace(run, data=kept))
+    if outcome.refusal is not None:
         return None
     for name, output in kept.outputs.items():
         wrong = np.flatnonzero(output.reshape(-1) != data.expected[name].reshape(-1))
@@ -235,7 +237,7 @@ def _wrong(runner: CaseRunner, kernel: Kernel, case: Case) -> _Element | None:
             first = wrong[~np.isin(wrong - 1, wrong)]
             first = first[first > 0] if first.any() else wrong
             middle = first[np.argmin(np.abs(first - (output.size - 1) / 2))]
-            return _Element(runner, run, name, int(middle))
+            return _Element(runner, run, name, int(middle), min(MOST_RUNS, affordable(outcome)))
     return None
 
 
@@ -271,11 +273,18 @@ def _why(element: _Element, terms: Sequence[_Term], source: str) -> str:
         return KEPT
     if name := _turned(element, terms):
         return TURNED.format(name=name)
-    warp = element.place // WARP
-    if "__shfl_" in source and lost and all(term.place // WARP != warp for term in lost):
+    if "__shfl_" in source and lost and _of_other_warps(element, lost):
         return LANES
     ends = all(term.place in (0, element.inputs[term.input].size - 1) for term in more)
     return ENDS if more and len(more) == len(terms) and ends else ""
+
+
+def _of_other_warps(element: _Element, terms: Sequence[_Term]) -> bool:
+    """Whether each thread has an element of a line, and that of these terms belongs to another warp."""
+    launch, data = element.run.planned.launches[0], element.run.data
+    lines = all(array.ndim == 1 for array in (*data.inputs.values(), *data.expected.values()))
+    enough = prod(launch.grid) * prod(launch.block) >= data.expected[element.output].size
+    return lines and enough and all(term.place // WARP != element.place // WARP for term in terms)
 
 
 def _turned(element: _Element, terms: Sequence[_Term]) -> str:

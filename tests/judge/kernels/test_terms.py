@@ -9,6 +9,7 @@ import pytest
 
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels import counted_terms
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.terms import told
@@ -84,16 +85,32 @@ def child() -> Iterator[Runner]:
     child.close()
 
 
-@pytest.mark.parametrize("mistake", KERNELS)
-def test_the_terms_of_a_wrong_element_are_told(mistake: str, child: Runner, tmp_path: Path) -> None:
-    name, launch, body, problem, said = KERNELS[mistake]
+def terms_of(mistake: str, child: Runner, folder: Path, comment: str = "") -> str:
+    name, launch, body, problem, _ = KERNELS[mistake]
     topic = topics.load(name)
     parameters = ", ".join(f"{item.ctype} {item.name}" for item in topic.signature.params)
-    file = tmp_path / "mine.cu"
-    head = f'// /// launch\n// [[launch]]\n// kernel = "{name}"\n// {launch}\n// ///\n'
+    file = folder / "mine.cu"
+    head = f'// /// launch\n// [[launch]]\n// kernel = "{name}"\n// {launch}\n// ///\n{comment}'
     file.write_text(f'{head}extern "C" __global__ void {name}({parameters}) {{ {body} }}\n')
     runner = CaseRunner(topic, CaseStore(topic), child)
-    kernel = prepare(topic.parse(file), child.hello().arch)
-    found = told(runner, kernel, cases.make(problem, "exact"))
+    return told(runner, prepare(topic.parse(file), child.hello().arch), cases.make(problem, "exact"))
+
+
+@pytest.mark.parametrize("mistake", KERNELS)
+def test_the_terms_of_a_wrong_element_are_told(mistake: str, child: Runner, tmp_path: Path) -> None:
+    found, said = terms_of(mistake, child, tmp_path), KERNELS[mistake][-1]
     assert bool(found) == bool(said)
     assert said in found
+
+
+def test_of_matrices_no_warp_is_told(child: Runner, tmp_path: Path) -> None:
+    found = terms_of("a term of a product", child, tmp_path, "// no __shfl_sync here\n")
+    assert found.endswith("lacks `A`[15, 16] and `B`[16, 16].")
+
+
+@pytest.mark.parametrize("mistake", ["bytes", "one sum for several"])
+def test_a_kernel_whose_runs_take_long_is_run_no_more(
+    mistake: str, child: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counted_terms, "MOST_INSTRUCTIONS", 1)
+    assert terms_of(mistake, child, tmp_path) == ""
