@@ -1,5 +1,6 @@
 """Topics are found by folder name; a broken one says which file and line."""
 
+import re
 from pathlib import Path
 
 import little_topic
@@ -229,3 +230,14 @@ def test_products_are_no_sums() -> None:
     sums, products = topics.load("reduce2d"), topics.load("gemv")
     assert sums.only_adds(sums.sizes_main, times=2)
     assert not products.only_adds(products.sizes_main, times=2)
+
+
+def test_a_claim_on_every_size_up_to_one_names_the_largest_that_is_tried() -> None:
+    named = {
+        topic.name: int(bound[1].replace(",", ""))
+        for topic in topics.discover().values()
+        for claim in topic.claims
+        if (bound := re.search(r"every N up to ([\d,]+)$", claim.text))
+    }
+    assert len(named) == 5
+    assert named == {name: max(case["N"] for case in topics.load(name).sampled_cases) for name in named}
