@@ -53,7 +53,7 @@ OF_BLOCKS = (
     "`blockIdx.{axis} * {block}`."
 )
 ENDS = " What lies outside of the array is left out, and not taken from its end."
-LANES = " These lie with another warp, and a shuffle reads lanes of its own warp alone."
+LANES = " What it lacks lies with another warp, and a shuffle reads lanes of its own warp alone."
 TURNED = " Rows and columns of `{name}` have changed places."
 KEPT = " That is what the element before is the sum of: let each have a sum of its own, which begins with 0."
 

@@ -48,7 +48,7 @@ KERNELS = {
         "stencil", LINE,
         f"{PLACE} const float x = i < N ? in[i] : 0; float s = x; for (int k = 1; k <= 8; ++k) s += "
         "__shfl_up_sync(0xffffffff, x, k) + __shfl_down_sync(0xffffffff, x, k); if (i < N) out[i] = s;",
-        {"N": 1}, "lacks `in`[128]. These lie with another warp",
+        {"N": 1}, "lacks `in`[128]. What it lacks lies with another warp",
     ),
     "a term of a product": (
         "gemm", 'grid = ["cdiv(N, 32)", "cdiv(M, 8)"]\n// block = [32, 8]',
