@@ -67,6 +67,7 @@ from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
 from grader.workbook.reference import Problem
+from grader.workbook.suspects import integers, shared_memory, sums
 
 if TYPE_CHECKING:
     from grader.judge.kernels.track import KernelTrack
@@ -259,7 +260,7 @@ def _of_text(advice: str, file: KernelFile) -> str:
     """What to look at, without what a file has none of: additions in global memory, and in a small exercise tiles. A
     running sum of a file comes first."""
     if advice == MORE_THAN_ROUNDING:
-        return f"{suspects.running(file.source)} {advice}".lstrip()
+        return f"{sums.running(file.source)} {advice}".lstrip()
     if not file.given:
         adds = cuda_source.adds_in_global_memory(file.source)
         return advice if adds else advice.replace(FOR_ATOMICS, "").replace(OR_ATOMICS, "")
@@ -272,7 +273,7 @@ def _of_text(advice: str, file: KernelFile) -> str:
 
 def _with_quotient(refusal: Refused, current: KernelSubmission) -> Refused:
     """With a quotient in the text that may be rounded to a wrong index."""
-    return refusal.saying(f"{refusal.reason} {suspects.rounded(current.file.source)}".rstrip())
+    return refusal.saying(f"{refusal.reason} {integers.rounded(current.file.source)}".rstrip())
 
 
 def _in_text(kernel: Kernel) -> str:
@@ -433,7 +434,7 @@ def _traced(
     if seen is None or seen.actual != "nan" or seen.expected == "nan":
         return refusal
     if any(np.isnan(expected).any() for expected in runner.store.get(case).expected.values()):
-        kept = suspects.kept(current.file.source)
+        kept = shared_memory.kept(current.file.source)
         return refusal.saying(f"{refusal.reason} {kept}".rstrip())
     origin = runner.origin_of_nan(current.compiled, case)
     return refusal if origin is None else of_origin(refusal, origin)

@@ -27,13 +27,14 @@ from grader.judge.correctness.cases import Case, make
 from grader.judge.kernels.case_runner import work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
-from grader.workbook import comparisons, cuda_source, suspects, units
+from grader.workbook import comparisons, cuda_source, units
 from grader.workbook.comparisons import Comparison, Given
 from grader.workbook.expressions import Compared, ExpressionError
 from grader.workbook.launches.plan import LaunchPlan, plan
 from grader.workbook.launches.spec import SM_COUNT, LaunchSpec
 from grader.workbook.reference import Problem
 from grader.workbook.signature import impossible
+from grader.workbook.suspects import integers
 from grader.workbook.topic import Topic
 
 _Key = tuple[tuple[str, float], ...]
@@ -215,7 +216,7 @@ def _has(kernel: Kernel, instruction: str) -> bool:
 
 def _rounding(kernel: Kernel, said: str, problems: Iterable[Problem]) -> Iterator[Threshold]:
     """Those problems, of a kernel that rounds; where its text shows it, every case names the line."""
-    said = "" if suspects.rounded(kernel.file.source) else said
+    said = "" if integers.rounded(kernel.file.source) else said
     yield from (Threshold(problem, said, rounds=False) for problem in problems)
 
 

@@ -55,9 +55,10 @@ from grader.judge.refused import GridEnds, Lost, NoRoom, Refused
 from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
-from grader.workbook import suspects, units
+from grader.workbook import units
 from grader.workbook.cuda_source import index_of
 from grader.workbook.reference import Problem, Sampled
+from grader.workbook.suspects import integers
 from grader.workbook.topic import KernelTopic
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -225,7 +226,7 @@ def _records(
     except Refused as refused:
         reason, by_an_int = refused.reason, _counted_by_an_int(topic, sampled, problem)
         source = kernel.file.source
-        if narrow := (by_an_int and suspects.rounded(source)) or suspects.too_small(source):
+        if narrow := (by_an_int and integers.rounded(source)) or integers.too_small(source):
             for general in (RANGES, OTHERWISE) if by_an_int else (RANGES, OTHERWISE, COVER):
                 reason = reason.replace(general, narrow)
         if isinstance(refused, Lost) or by_an_int:
@@ -369,11 +370,11 @@ class Look:
             return finding
         if counts[largest] <= MOST_OF_AN_INT:
             below = finding.array is None or (finding.element or 0) < 0  # of whichever array lies nearest
-            too_far = suspects.too_far(self.kernel.file.source) if below else ""
+            too_far = integers.too_far(self.kernel.file.source) if below else ""
             too_far = too_far or self._passed(finding)
             return replaced(finding, remedy=too_far) if too_far else finding
         if finding.array is not None:
-            narrow = suspects.too_small(self.kernel.file.source) or self._passed(finding)
+            narrow = integers.too_small(self.kernel.file.source) or self._passed(finding)
             return replaced(finding, remedy=narrow) if narrow else finding
         remedy = f"`{largest}` has {counts[largest]:,} elements, more than an int counts. {RANGES}"
         return replaced(finding, remedy=remedy)

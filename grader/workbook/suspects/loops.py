@@ -1,0 +1,195 @@
+"""Loops: steps that lead nowhere, loops that do not end, and bodies that do the same each time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from grader.workbook.cuda_source import FUNCTION, constant, int_sizes, line_at
+from grader.workbook.suspects.text import Said, sets
+
+_LOOPS = 100  # of a file, that are looked at: bounds a stranger's work
+
+_FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
+_EMPTY_WHILE = re.compile(
+    r"^([ \t]*)while[ \t]*\((?:[^()]|\([^()]*\)){1,300}\)[ \t]*;(?=[ \t]*(?:\n[ \t]*)?\{|[ \t]*\n\1[ \t]+\S)",
+    re.MULTILINE,
+)
+_GOES_ON = re.compile(
+    r"\bfor\s*\(\s*[\w ]{0,30}\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*)\s*;\s*(?P=name)\s*<[^;{}]{1,60};"
+    r"\s*(?P=name)\s*\+=[^;{}]{1,60}\)\s*(?P<body>\{(?:[^{}]|\{[^{}]{0,1000}\}){1,1000}\}|[^;{}]{1,300};)"
+)
+_ONLY_SETS = re.compile(
+    r"\bfor\s*\([^;{}]{0,200};[^;{}]{0,200};(?:[^;(){}]|\([^;(){}]*\)){0,100}\)\s*(?P<opened>\{)?\s*"
+    r"(?P<name>[A-Za-z_]\w*)\s*=(?!=)(?P<value>[^;{}]{0,200}\[[^;{}]{0,200});\s*(?P<closed>\})?"
+)
+_FOR_ALL = re.compile(
+    r"\bfor\s*\((?P<start>(?:[^;()]|\([^;()]*\)){0,100});(?P<condition>[^;{}]{1,100});"
+    r"(?P<step>(?:[^;(){}]|\([^;(){}]*\)){0,100})\)(?!\s*;)"
+)
+_WHILE = re.compile(r"\bwhile\s*\((?P<condition>[^(){};]{1,100})\)(?!\s*;)")
+_DO = re.compile(r"\bdo\s*(?=\{)")
+_UNTIL = re.compile(r"\s*while\s*\((?P<condition>[^(){};]{1,100})\)\s*;")
+_OF_ITSELF = re.compile(r"^(\w+)\s*=\s*\1\s*([*/]|<<|>>)\s*(?=\w+$)")
+_BUILT_IN = re.compile(r"\b(?:(?:block|thread)Idx|(?:block|grid)Dim)\.[xyz]\b")
+_FROM_MEMORY = re.compile(r"[(\[.]|->|(?:^|[<>=!&|,])\s*[*&]\s*\w")
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define\b.*", re.MULTILINE)
+_LEFT = re.compile(r"\b(?:break|return|goto|(?:__)?trap|asm)\b")
+_ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
+_DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
+_MULTIPLIED = re.compile(r"(\w+)\s*(?:\*=|<<=)\s*\w+\s*$")
+_SMALL_INDEX = re.compile(
+    r"(?P<kind>(?:(?:un)?signed\s+)?(?:char|short)|u?int(?:8|16)_t)(?:\s+int)?\s+(?P<name>\w+)\s*="
+)
+
+
+def same_steps(text: str) -> Iterator[Said]:
+    """Loops whose step sets their index to what never changes."""
+    for found in _FOR_STEP.finditer(text):
+        name, value = found[1], found[2].strip()
+        names = re.findall(r"(?<!\.)\b[A-Za-z_]\w*", value)
+        if name not in names and all(sets(text, each) <= 1 for each in names):
+            line, step = line_at(text, found.start()), f"`{name} = {value}`"
+            yield (
+                line,
+                f"Line {line}: the step {step} sets `{name}` to the same each time: `{name} += {value}`.",
+            )
+
+
+def endless(text: str) -> Iterator[Said]:
+    """Loops that never end, since their step leaves the index where it is, at once or from 0 on, or they have none."""
+    for loop in islice(_loops(text), _LOOPS):
+        if not _LEFT.search(loop.body) and (why := _never_ends(text, loop) or _unchanged(text, loop)):
+            line = line_at(text, loop.at)
+            yield line, f"Line {line}: {why}"
+
+
+def ended_early(text: str) -> Iterator[Said]:
+    """Loops that end before what looks like their body."""
+    for found in _EMPTY_WHILE.finditer(text):
+        line = line_at(text, found.end())
+        yield line, f"Line {line}: the `;` behind `while (…)` ends the loop in front of its body: delete it."
+
+
+def other_index(text: str) -> Iterator[Said]:
+    """Loops that go on from an index, and whose body has that index in place of their own variable."""
+    for found in _GOES_ON.finditer(text):
+        name, start, body = found["name"], found["start"], found["body"]
+        index = re.search(rf"\[[^\[\]]*\b{start}\b[^\[\]]*\]", body)
+        if index and not re.search(rf"\b{name}\b", body) and not sets(body, start):
+            line, used = (line_at(text, at) for at in (found.start(), found.start("body") + index.start()))
+            yield (
+                line,
+                f"Line {line}: the loop goes on by `{name}`, and its body does the same each time: `{name}` in place "
+                f"of `{start}` in line {used}.",
+            )
+
+
+def set_anew(text: str) -> Iterator[Said]:
+    """Loops that do nothing but set one variable, each time anew."""
+    for found in _ONLY_SETS.finditer(text):
+        name, line = found["name"], line_at(text, found.start("name"))
+        if bool(found["opened"]) == bool(found["closed"]) and not re.search(rf"\b{name}\b", found["value"]):
+            yield (
+                line,
+                f"Line {line}: each step of the loop sets `{name}` anew, and the last one stays: `{name} += …`.",
+            )
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop, and where in the text its condition's line is."""
+
+    at: int
+    start: str
+    condition: str
+    step: str
+    body: str
+
+
+def _loops(text: str) -> Iterator[_Loop]:
+    """The loops whose conditions are no longer than a line."""
+    for found in _FOR_ALL.finditer(text):
+        start, condition, step = (found[part].strip() for part in ("start", "condition", "step"))
+        yield _Loop(found.start(), start, condition, step, _body_of_loop(text, found.end()))
+    for found in _WHILE.finditer(text):
+        yield _Loop(found.start(), "", found["condition"].strip(), "", _body_of_loop(text, found.end()))
+    for found in islice(_DO.finditer(text), _LOOPS):
+        body = _body_of_loop(text, found.end())
+        if until := _UNTIL.match(text, found.end() + len(body)):
+            yield _Loop(until.start("condition"), "", until["condition"].strip(), "", body)
+
+
+def _body_of_loop(text: str, head: int) -> str:
+    """What stands in a loop's braces, or up to the first `;` outside parentheses."""
+    deep = 0
+    for found in re.compile(r"[(){};]").finditer(text, head):
+        deep += {"(": 1, "{": 1, ")": -1, "}": -1}.get(found[0], 0)
+        if deep <= 0 and found[0] in "};":
+            return text[head : found.end()]
+    return text[head:]
+
+
+def _never_ends(text: str, loop: _Loop) -> str:
+    """Why a loop does not come to its end, of what its step is; "" where that is not to be seen."""
+    condition, step = loop.condition, loop.step or _only_step(loop)
+    if adds := _ADDS_0.match(step):
+        return f"the step `{step}` adds 0, so `{adds[1]}` stays where it is, and the loop never ends."
+    if small := _SMALL_INDEX.match(loop.start):
+        return _never_reached(text, small, condition)
+    assigned = _OF_ITSELF.sub(r"\1 \2= ", step)
+    divided, multiplied = _DIVIDED.match(assigned), _MULTIPLIED.match(assigned)
+    if divided and re.fullmatch(rf"{divided[1]}\s*(?:>=\s*0|>\s*-\s*1)", condition):
+        return f"`{step}` ends at 0 and stays there, where `{condition}` is still true: `{divided[1]} > 0`."
+    if multiplied and re.search(rf"\b{multiplied[1]}\s*=\s*0$", loop.start):
+        return (
+            f"`{multiplied[1]}` begins with 0, which `{step}` leaves 0, so the loop never ends: begin with 1."
+        )
+    return ""
+
+
+def _only_step(loop: _Loop) -> str:
+    """What a loop's body alone does to the variable that its condition compares."""
+    compared = re.match(r"\w+", loop.condition)
+    if compared is None or sets(loop.body, compared[0]) != 1:
+        return ""
+    found = re.search(rf"\b{compared[0]}\s*(?:[-+*/]|<<|>>)?=(?!=)[^;]*", loop.body)
+    return found[0].strip() if found else ""
+
+
+def _unchanged(text: str, loop: _Loop) -> str:
+    """That nothing a loop does changes its condition; "" where something does, or may."""
+    condition = _BUILT_IN.sub("1", loop.condition)
+    names = dict.fromkeys(re.findall(r"(?<!\w)[A-Za-z_]\w*", condition))
+    fixed = ("true", "false", *int_sizes(text)[0])
+    own = [name for name in names if name not in fixed and constant(text, name) is None]
+    does = "\n".join((loop.condition, loop.step, loop.body, *_DEFINE.findall(text)))
+    if not own or _FROM_MEMORY.search(condition) or any(_may_change(text, does, name) for name in names):
+        return ""
+    return f"nothing in the loop changes `{own[0]}`, so `{loop.condition}` stays true: `{own[0]} += …`."
+
+
+def _may_change(text: str, does: str, name: str) -> bool:
+    """Whether a part of a text changes a variable, or may, as through a reference, or others do, in memory."""
+    by_reference = (
+        "[&" in text or "#define" in does or any("&" in each["taken"] for each in FUNCTION.finditer(text))
+    )
+    return bool(
+        sets(does, name)
+        or (by_reference and re.search(rf"[(,]\s*{name}\s*[,)]", does))
+        or re.search(rf"(?<!&)&\s*(?:{name}\b|\w+\s*=\s*{name}\b)", text)
+        or re.search(rf"\b(?:volatile|__shared__|__device__|__managed__)\b[^;(){{}}]*\b{name}\b", text)
+    )
+
+
+def _never_reached(text: str, index: re.Match[str], condition: str) -> str:
+    """Why an index never comes to a bound that its type does not hold; "" where it does, or the bound is not known."""
+    name, kind = index["name"], " ".join(index["kind"].split())
+    compared = re.fullmatch(rf"{name}\s*(<=?)\s*(.+)", condition)
+    bound = constant(text, compared[2]) if compared else None
+    most = (1 << (8 if "char" in kind or "8" in kind else 16) - (not kind.startswith("u"))) - 1
+    if compared is None or bound is None or bound + (compared[1] == "<=") <= most:
+        return ""
+    return f"`{name}`, of type {kind}, holds no more than {most:,}, so `{condition}` is always true: make it an int."

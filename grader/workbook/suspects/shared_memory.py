@@ -1,0 +1,68 @@
+"""Arrays in shared memory: where they begin, how a tile is swizzled, and what a store leaves in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from grader.workbook.cuda_source import line_at, shared_arrays
+from grader.workbook.suspects.text import Said, looked_at
+
+_EXTERN_SHARED = re.compile(
+    r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^()]{1,60}\)\s*)?"
+    r"(?P<kind>[A-Za-z_][\w: ]*?)\s+(?P<name>\w+)\s*\[\s*\]"
+)
+_SWIZZLED = re.compile(
+    r"\b(?P<array>\w+)\s*\[[^\[\]]{1,100}\]\s*\[\s*(?P<all>[A-Za-z_][\w.]*\s*\^\s*[A-Za-z_][\w.]*)\s*\]"
+)
+_KEPT = re.compile(
+    r"\bif\s*\((?:[^(){};]|\([^(){};]{0,100}\)){1,200}\)\s*\{?\s*(?P<array>\w+)\s*(?:\[[^\[\]]{1,60}\]\s*){1,3}=(?!=)"
+    r"[^;?\[]{0,100}?\b(?P<from>\w+)\[[^;?]{1,200};(?![\s}]*else\b)"
+)
+_LOOP = re.compile(r"\b(?:for|while)\s*\(")
+
+
+def same_address(text: str) -> Iterator[Said]:
+    """Arrays without a size in a kernel's shared memory, of which there is one piece."""
+    for one, other in pairwise(_EXTERN_SHARED.finditer(text)):
+        if one["name"] != other["name"] and "\n}" not in text[one.end() : other.start()]:
+            line, first, second = line_at(text, other.start()), one["name"], other["name"]
+            kind = " ".join(other["kind"].split())
+            yield (
+                line,
+                f"Line {line}: `{first}` and `{second}` begin at the same address, as all extern __shared__ arrays of "
+                "a kernel do: have one of them, and the other as a pointer behind its elements: "
+                f"`{kind}* {second} = reinterpret_cast<{kind}*>({first} + …);`.",
+            )
+
+
+def swizzles(text: str) -> Iterator[Said]:
+    """Columns of a square tile exchanged by their row, where that leads out of it."""
+    tiles = shared_arrays(text)
+    for found in _SWIZZLED.finditer(text):
+        for rows, side in (tile.extents for tile in tiles.get(found["array"], ()) if len(tile.extents) == 2):
+            if side is not None and rows == side and side & (side - 1):
+                line, both = line_at(text, found.start("all")), 1 << side.bit_length()
+                yield (
+                    line,
+                    f"Line {line}: `{found['all']}` goes up to {both - 1} where the two go up to {side - 1}: give "
+                    f"`{found['array']}` a side that is a power of two, {both // 2} or {both}, or pad its rows in "
+                    "place of that.",
+                )
+
+
+def kept(source: str) -> str:
+    """The first store to shared memory that leaves elements as an earlier step of a loop has left them, by its line, in
+    a sentence that says what mends it; "" for none."""
+    text, shared = looked_at(source), shared_arrays(source)
+    given = set(re.findall(r"\*\s*(?:__restrict__\s+)?(\w+)\s*[,)]", text))
+    for found in _KEPT.finditer(text):
+        again = _LOOP.search(text, max(text.rfind("\n}", 0, found.start()), 0), found.start())
+        if again and found["array"] in shared and found["from"] in given - shared.keys():
+            return (
+                f"Line {line_at(text, found.start('array'))}: where the condition does not hold, `{found['array']}` "
+                "keeps what an earlier step has stored there, and zero times that is NaN where it is NaN or infinite: "
+                "store 0 there."
+            )
+    return ""

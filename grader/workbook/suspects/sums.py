@@ -1,0 +1,70 @@
+"""Sums: what they begin with, and what leaves them again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from grader.workbook.cuda_source import line_at
+from grader.workbook.suspects.text import ADDED, Said, looked_at
+
+DECLARED = re.compile(
+    r"^[ \t]*((?:float|double|(?:__)?half|(?:__)?nv_bfloat16|(?:unsigned[ \t]+)?(?:long[ \t]+long|long|short|char|int)"
+    r"|unsigned|size_t|u?int\d+_t)[ \t]+)(\w+(?:\[[^\[\]\n]*\])*(?:[ \t]*,[ \t]*\w+(?:\[[^\[\]\n]*\])*)*)[ \t]*;",
+    re.MULTILINE,
+)
+_SET = re.compile(r"(?:\[[^\[\]]*\])*\s*=(?!=)([^;]{0,200});")
+_RUNNING = re.compile(
+    r"\b(?P<sum>[A-Za-z_]\w*)\s*(?:\+=|=\s*(?P=sum)\s*\+)\s*(?P<array>\w+)\[[^;]{1,100};[^~]{0,400}?"
+    r"\b(?P<back>(?P=sum)\s*(?:-=|=\s*(?P=sum)\s*-)\s*(?P=array)\[[^;]{1,100}?)\s*;"
+    r"|(?P<both>\b(?P<one>[A-Za-z_]\w*)\s*(?:\+=|=\s*(?P=one)\s*\+)\s*(?P<of>\w+)\[[^][;]{1,60}\]\s*-\s*(?P=of)\["
+    r"[^][;]{1,60}\])\s*;"
+)
+_ZEROS = {"float": "0.0f", "double": "0.0"}
+
+
+def without_value(text: str) -> Iterator[Said]:
+    """Variables without a value that are added to, before anything else is done with them: in a loop the compiler does
+    not warn of that."""
+    for declared in DECLARED.finditer(text):
+        for name in names_of(declared):
+            use = re.compile(rf"(?<![.\w])(?<!->){name}\b").search(text, declared.end())
+            added = bool(use and ADDED.match(text, use.end()))
+            if use and (added or _of_itself(text, use, name)):
+                line, used = (line_at(text, at) for at in (declared.start(2), use.start()))
+                yield line, no_value(text, declared, name, used, added)
+
+
+def _of_itself(text: str, use: re.Match[str], name: str) -> bool:
+    """Whether a variable is set by what it was: `most = fmaxf(most, x)`."""
+    found = _SET.match(text, use.end())
+    return bool(found and "?" not in found[1] and re.search(rf"(?<![.\w&]){name}\b", found[1]))
+
+
+def no_value(text: str, declared: re.Match[str], name: str, used: int, added: bool) -> str:
+    """That a declared variable is used, or added to, before it has a value."""
+    line, kind, sizes = line_at(text, declared.start(2)), declared[1].strip(), names_of(declared)[name]
+    where = "" if used == line else f" in line {used}"
+    if not added:
+        return f"Line {line}: `{name}` has no value before it is read{where}: set it first."
+    begin = f"{kind} {name}{sizes} = {'{}' if sizes else _ZEROS.get(kind, '0')};"
+    return f"Line {line}: `{name}` has no value before it is added to{where}: `{begin}`."
+
+
+def names_of(declared: re.Match[str]) -> dict[str, str]:
+    """The variables of a declaration, with their dimensions."""
+    return dict(re.findall(r"(\w+)((?:\[[^\[\]]*\])*)\s*(?:,|$)", declared[2]))
+
+
+def running(source: str) -> str:
+    """The first sum from which elements are subtracted that were added to it, in a sentence that says what mends it; ""
+    for none."""
+    text = looked_at(source)
+    for found in _RUNNING.finditer(text):
+        name, taken = found["sum"] or found["one"], "back" if found["back"] else "both"
+        return (
+            f"Line {line_at(text, found.start(taken))}: `{' '.join(found[taken].split())}` takes back what was added. "
+            f"`{name}` keeps all that was rounded off on the way, and an infinity or NaN for ever: add up the elements "
+            "of each output anew."
+        )
+    return ""

@@ -1,0 +1,118 @@
+"""What C++ reads otherwise than it looks: lines without braces, macros, the order of operators, and copies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from grader.workbook.cuda_source import line_at
+from grader.workbook.suspects.text import Said, sets
+
+_MACROS = 20  # of a file, that are looked at: bounds a stranger's work
+
+_UNBRACED = re.compile(
+    r"^([ \t]*)(if|for|while)[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\)){0,100}\)){1,300}\)[ \t]*\n"
+    r"(?P<own>\1[ \t]+)[^\n{};]{1,300};[ \t]*(?P<more>(?:\n(?P=own)[^ \t\n{}#][^\n{};]{0,300};[ \t]*)+)$",
+    re.MULTILINE,
+)
+_MACRO = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?:\((?P<taken>[\w, ]*)\))?[ \t]+(?P<body>\S[^\n]{0,200}?)[ \t]*$",
+    re.M,
+)
+_VOID = re.compile(
+    r"__device__\s[^;(){}]{0,60}\bvoid\s+\w+\s*\((?P<taken>[^(){}*&\[\]]{1,300})\)\s*\{(?P<body>[^}]{1,1000})\}"
+)
+_KEEPS = re.compile(r"\]\s*[-+*/]?=(?!=)|->|\b(?:atomic\w+|asm|printf|return|for|while|if|__syncthreads)\b")
+_NOT_ROUNDED_UP = re.compile(
+    r"(?<![\w.])(?P<size>[A-Za-z_][\w.]*)\s*\+\s*(?:(?P<by>[A-Za-z_][\w.]*)\s*-\s*1\s*/\s*(?P=by)\b"
+    r"|(?P<less>\d+)\s*/\s*(?P<number>\d+)\b)(?![.(\[])"
+)
+_COMPARED = (
+    r"\((?:[^()=<>!?;]|\([^()]{0,60}\)){1,60}(?:[<>]=?|[!=]=)(?!<|>)(?:[^()?;]|\([^()]{0,60}\)){1,60}\)"
+)
+_CHOSEN_LAST = re.compile(
+    rf"(?P<sum>(?<!\w)[A-Za-z_][\w.]*(?:\[[^\[\]]{{1,60}}\])?)\s*(?P<sign>[-+*/]|(?<![&|])[&|^](?![&|]))\s*"
+    rf"(?P<condition>{_COMPARED})\s*\?(?P<values>[^?;]{{1,200}});"
+)
+
+
+def unbraced(text: str) -> Iterator[Said]:
+    """Lines that stand as far in as the one that a condition, or a loop, without braces is for."""
+    for found in _UNBRACED.finditer(text):
+        line = line_at(text, found.start(2))
+        last = line + 1 + found["more"].count("\n")
+        yield (
+            line,
+            f"Line {line}: without braces the `{found[2]}` is for line {line + 1} alone: put {{ }} around lines "
+            f"{line + 1} to {last}.",
+        )
+
+
+def macros(text: str) -> Iterator[Said]:
+    """Macros without parentheses, of which an operator beside them takes a part alone."""
+    for found in islice(_MACRO.finditer(text), _MACROS):
+        name, body = found["name"], found["body"]
+        bare = _outside(body)
+        operators = set(re.findall(r"(?<=[\w)\]])\s*([-+*/%])", bare))
+        takes = r"\([^()]*\)" if found["taken"] is not None else ""
+        used = rf"(?P<front>[-*/%])?\s*\b{name}\b{takes}(?:\s*(?P<behind>[*/%]))?"
+        for use in re.finditer(used, text[found.end() :]):
+            weak = operators & {"+", "-"} and (use["front"] or use["behind"])
+            if weak or (operators and use["front"] in ("/", "%")):
+                line, at = line_at(text, found.start("name")), line_at(text, found.end() + use.start())
+                sign = use["front"] or use["behind"]
+                head = name if found["taken"] is None else f"{name}({found['taken']})"
+                mend = f"`#define {head} ({body})`"
+                what = f"the `{sign}` beside `{name}` in line {at} takes a part of it alone"
+                yield line, f"Line {line}: a macro is put in as text, and {what}: {mend}."
+                break
+
+
+def _outside(text: str) -> str:
+    """What stands in no parentheses."""
+    while (less := re.sub(r"\([^()]*\)", "0", text)) != text:
+        text = less
+    return text
+
+
+def lost(text: str) -> Iterator[Said]:
+    """Functions that set a parameter of their own, and do nothing else."""
+    for function in _VOID.finditer(text):
+        for taken in function["taken"].split(","):
+            kind, _, name = taken.strip().rpartition(" ")
+            if kind and not _KEEPS.search(function["body"]) and sets(function["body"], name):
+                line = line_at(text, function.start("taken"))
+                yield line, of_copy(line, kind.strip(), name)
+
+
+def of_copy(line: int, kind: str, name: str) -> str:
+    """That a parameter is a copy of what the caller has."""
+    return (
+        f"Line {line}: `{name}` is a copy, and what is stored to it is lost when the function ends: return it, or "
+        f"take a reference, `{kind}& {name}`."
+    )
+
+
+def not_rounded_up(text: str) -> Iterator[Said]:
+    """Quotients rounded up, without the parentheses that make them quotients."""
+    for found in _NOT_ROUNDED_UP.finditer(text):
+        by, less = found["by"] or found["number"], found["less"]
+        if less and int(less) != int(by) - 1:
+            continue
+        line, size, quotient = line_at(text, found.start()), found["size"], f"{less or 1} / {by}"
+        rounded_up = f"({size} + {less or f'{by} - 1'}) / {by}"
+        yield line, f"Line {line}: `/` is done before `+`, and `{quotient}` is 0: `{rounded_up}`."
+
+
+def chosen_last(text: str) -> Iterator[Said]:
+    """Conditions of a `?` to which what was to be added to its value belongs."""
+    for found in _CHOSEN_LAST.finditer(text):
+        values = " ".join(found["values"].split())
+        line, first = line_at(text, found.start("sum")), f"{found['sum']} {found['sign']} "
+        condition = found["condition"][1:-1].strip()
+        yield (
+            line,
+            f"Line {line}: `?` is done last, so that all of `{first}{found['condition']}` is its condition: "
+            f"`{first}({condition} ? {values})`.",
+        )

@@ -1,0 +1,94 @@
+"""Loops that lead nowhere, do not end, or do the same each time."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.workbook.suspects import said
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("for (int i = t; i < N; i += f(2)) {\n    mine = in[i];\n}",
+         "Line 2: each step of the loop sets `mine` anew, and the last one stays: `mine += …`."),
+        ("int step = 8;\nfor (int i = 0; i < N; i = step) {}",
+         "Line 2: the step `i = step` sets `i` to the same each time: `i += step`."),
+        ("\nfor (int i = t; i < N; i += gridDim.x * 0) {\n    sum += x[i];\n}",
+         "Line 2: the step `i += gridDim.x * 0` adds 0, so `i` stays where it is, and the loop never ends."),
+        ("for (int i = f(t); i < N;) {\n    sum += x[i];\n}",
+         "Line 1: nothing in the loop changes `i`, so `i < N` stays true: `i += …`."),
+        ("int i = t;\nwhile (i < N) {\n    if (i == j) {\n        c[i] = f(i);\n    }\n}\ni = 0;",
+         "Line 2: nothing in the loop changes `i`, so `i < N` stays true: `i += …`."),
+        ("for (int i = t; i < blockDim.x; k++) sum += x[i];",
+         "Line 1: nothing in the loop changes `i`, so `i < blockDim.x` stays true: `i += …`."),
+        ("do {\n    for (int k = 0; k < 4; ++k) c[k] = i;\n} while (i + 1 < N);",
+         "Line 3: nothing in the loop changes `i`, so `i + 1 < N` stays true: `i += …`."),
+        ("for (int h = 4; h >= 0; h = h / 2) {\n    __syncthreads();\n}",
+         "Line 1: `h = h / 2` ends at 0 and stays there, where `h >= 0` is still true: `h > 0`."),
+        ("while (h >= 0) {\n    v += v[t + h];\n    h >>= 1;\n}",
+         "Line 1: `h >>= 1` ends at 0 and stays there, where `h >= 0` is still true: `h > 0`."),
+        ("for (int half = 4; half >= 0; half /= 2) {\n    __syncthreads();\n}",
+         "Line 1: `half /= 2` ends at 0 and stays there, where `half >= 0` is still true: `half > 0`."),
+        ("for (int s = 0; s < 8; s <<= 1) {\n    __syncthreads();\n}",
+         "Line 1: `s` begins with 0, which `s <<= 1` leaves 0, so the loop never ends: begin with 1."),
+        ("for (int i = index; i < N; i += stride) {\n    c[index] = a[index];\n}",
+         "Line 1: the loop goes on by `i`, and its body does the same each time: `i` in place of `index` in line 2."),
+        ("\nwhile (f(i) < N);\n{",
+         "Line 2: the `;` behind `while (…)` ends the loop in front of its body: delete it."),
+        ("for (;;) sum[0] += 1;\nfor (unsigned char b = 0; b < 2 * 128; b++) {}",
+         "Line 2: `b`, of type unsigned char, holds no more than 255, so `b < 2 * 128` is always true: make it "
+         "an int."),
+        ("constexpr int B = 128;\nfor (char b = 0; b < B; ++b) {}",
+         "Line 2: `b`, of type char, holds no more than 127, so `b < B` is always true: make it an int."),
+    ],
+)  # fmt: skip
+def test_a_loop_is_told_with_what_mends_it(text: str, sentence: str) -> None:
+    assert said(text, [], "k.cu") == sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "while (atomicAdd(flag, 0) == 0);\n__syncthreads();",
+        "for (int i = first; i < N; i += step) c[i] = a[first];",
+        "for (int k = first; k < N; k += step) c[first++] = 0;",
+        "for (int k = first; k < N; k += step) sum += 1;",
+        "for (int i = 0; i < N; ++i) { most = a[most]; }",
+        "for (int i = 0; i < N; ++i) {\n    x = a[i];\n    sum += x;\n}",
+        "do {\n    i++;\n} while (i < N);\n{",
+        "for (int i = 0; i < N; i = 2 * i + 1) {}",
+        "for (p = head; p < N; p = next) { next = p + 1; next++; }",
+        "for (unsigned char b = 0; b < 255; b++) {}",
+        "for (char b = 0; b < N; b++) {}",
+        "for (uint8_t b = 0; b < 256; b++) {\n    if (b == 255) break;\n}",
+    ],
+)
+def test_a_loop_that_may_be_right_is_not_told(text: str) -> None:
+    assert said(text, [], "k.cu") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for (int i = t; i < N; i += 10) {}",
+        "for (int i = t; i < N;) {\n    i += stride;\n}",
+        "for (int half = 4; half >= 0; half /= 2) {\n    if (half == 0) break;\n}",
+        "for (int half = 4; half > 0; half /= 2) {}",
+        "while (half >= 0) {\n    half = half / 2 - 1;\n}",
+        "while (i < N) {\n    if (x) {\n        y = 0;\n    }\n    ++i;\n}",
+        "while (i < N) {\n    if (c[i]) break;\n}",
+        "while (i < N)\n    for (int k = 0; k < 4; ++k) i += k;",
+        "while (i++ < N) {\n    sum += x[i];\n}",
+        "do {\n    i += 4;\n} while (i < N);",
+        "int* p = &i;\nwhile (i < N) {\n    ++*p;\n}",
+        "__device__ void go(int& i) { ++i; }\nvoid k() {\n    while (i < N) {\n        go(i);\n    }\n}",
+        "#define GO ++i\nvoid k() {\n    while (i < N) {\n        GO;\n    }\n}",
+        "__shared__ volatile int done;\nwhile (done < 4) {\n    sum += 1;\n}",
+        "while (p->next < N || x[3] < *q) {\n    sum += 1;\n}",
+        "while (true) {\n    sum += 1;\n}",
+        "for (int s = 1; s < 8; s <<= 1) {}",
+    ],
+)
+def test_a_loop_that_ends_is_not_told(text: str) -> None:
+    assert said(text, [], "k.cu") == ""

@@ -1,0 +1,63 @@
+"""Arrays in shared memory, and what a store leaves in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.workbook.suspects import said
+from grader.workbook.suspects.shared_memory import kept
+
+TILE = "void f(const half* A, int K)\n{\n__shared__ half a[16][16], b[64];\nfor (int k = 0; k < K; k += 16) "
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("extern __shared__ __align__(16) int a[];\nextern __shared__ unsigned char b[];",
+         "Line 2: `a` and `b` begin at the same address, as all extern __shared__ arrays of a kernel do: have one of "
+         "them, and the other as a pointer behind its elements: "
+         "`unsigned char* b = reinterpret_cast<unsigned char*>(a + …);`."),
+        ("__shared__ float tile[24][24];\ntile[y][x ^ y] = 1;",
+         "Line 2: `x ^ y` goes up to 31 where the two go up to 23: give `tile` a side that is a power of two, 16 or "
+         "32, or pad its rows in place of that."),
+    ],
+)  # fmt: skip
+def test_an_array_is_told_with_what_mends_it(text: str, sentence: str) -> None:
+    assert said(text, [], "k.cu") == sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "    extern __shared__ int a[];\n}\nvoid g() {\n    extern __shared__ float b[];\n}",
+        "__shared__ float tile[32][32], t[24][24], p[32][33];\ntile[y][x ^ y] = t[y][x ^ 1] + p[y][x ^ y];",
+    ],
+)
+def test_an_array_that_may_be_right_is_not_told(text: str) -> None:
+    assert said(text, [], "k.cu") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (k + s < K) a[r][s] = A[k + s];",
+        "if (k + s < K && f(r) < M) {\n a[r][s] = A[size_t(r) * K + k + s];\n}",
+    ],
+)
+def test_what_a_store_leaves_in_a_tile_is_told(text: str) -> None:
+    assert kept(TILE + text).startswith("Line ")
+    assert "`a` keeps what an earlier step has stored there" in kept(TILE + text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a[r][s] = k + s < K ? A[k + s] : zero;",
+        "if (k + s < K) a[r][s] = A[k + s];\nelse a[r][s] = zero;",
+        "if (k + s < K) {\n a[r][s] = A[k + s];\n} else {",
+        "if (t < s) c[t] = A[t];",
+        "if (t < s) b[t] = b[t] + b[t + s];",
+    ],
+)
+def test_a_store_with_its_other_case_leaves_nothing(text: str) -> None:
+    assert kept(TILE + text) == ""

@@ -1,0 +1,65 @@
+"""What C++ reads otherwise than it looks."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.workbook.suspects import said
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("    if (i < N)\n        x = a[i];\n        y = b[i];  // both\n        c[i] = x + y;\n}",
+         "Line 1: without braces the `if` is for line 2 alone: put { } around lines 2 to 4."),
+        ("#define GID b * B + t\nint i = GID * 4;",
+         "Line 1: a macro is put in as text, and the `*` beside `GID` in line 2 takes a part of it alone: "
+         "`#define GID (b * B + t)`."),
+        ("#define AT(r) r * N\nint c = i % AT(2);",
+         "Line 1: a macro is put in as text, and the `%` beside `AT` in line 2 takes a part of it alone: "
+         "`#define AT(r) (r * N)`."),
+        ("template <typename T>\n__device__ void add_to(T value, T more)\n{\n    value += more;\n}",
+         "Line 2: `value` is a copy, and what is stored to it is lost when the function ends: return it, or take a "
+         "reference, `T& value`."),
+        ("int n = N + TILE - 1 / TILE;",
+         "Line 1: `/` is done before `+`, and `1 / TILE` is 0: `(N + TILE - 1) / TILE`."),
+        ("int n = N + 31 / 32;", "Line 1: `/` is done before `+`, and `31 / 32` is 0: `(N + 31) / 32`."),
+        ("sum = sum + (i < N) ? in[i] : 0.0f;",
+         "Line 1: `?` is done last, so that all of `sum + (i < N)` is its condition: "
+         "`sum + (i < N ? in[i] : 0.0f)`."),
+        ("x = 1;\nreturn v.x * (f(i) == 0) ? a : b;",
+         "Line 2: `?` is done last, so that all of `v.x * (f(i) == 0)` is its condition: `v.x * (f(i) == 0 ? a : b)`."),
+    ],
+)  # fmt: skip
+def test_what_is_read_otherwise_is_told(text: str, sentence: str) -> None:
+    assert said(text, [], "k.cu") == sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#define GID (b * B + t)\nint i = GID * 4;",
+        "#define GID b * B + t\nint i = GID + 4;",
+        "#define SIDE 8 * 4\nint n = 2 * SIDE;",
+        "__device__ void f(int n)\n{\n    n /= 2;\n    counts[n] = 1;\n}",
+        "__device__ void f(int n)\n{\n    g(n);\n}",
+        "int n = (N + TILE - 1) / TILE + N + 30 / 32;",
+        "sum = sum + (i < N ? in[i] : 0);\nx = i >= 0 && (i < N) ? in[i] : 0;\ny = i < n + (r + 1) ? 1 : 0;",
+    ],
+)
+def test_what_is_read_as_it_looks_is_not_told(text: str) -> None:
+    assert said(text, [], "k.cu") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (i < N)\n    c[i] = 0;\nd[i] = 1;",
+        "if (i < N)\n    c[i] = a[i] +\n           b[i];\nd[i] = 1;",
+        "if (i < N) {\n    c[i] = 0;\n    d[i] = 1;\n}",
+        "    if (i < N)\n        c[i] = 0;\n    else\n        d[i] = 1;",
+        "  if (a)\n    for (;;)\n      x = 1;\n  y = 1;",
+    ],
+)
+def test_lines_that_a_condition_is_for_are_not_told(text: str) -> None:
+    assert said(text, [], "k.cu") == ""
