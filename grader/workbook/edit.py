@@ -13,6 +13,9 @@ _LONGEST = 500  # characters of a line that are looked at: bounds the work that 
 SEVERAL = 4
 """Names, offsets and the like of one kind that are tried in place of each other: that bounds it, too."""
 
+MOST = 20_000
+"""Characters of a text that are looked at where that takes long: bounds it as well."""
+
 Change = tuple[int, int, str]
 
 

@@ -1,0 +1,51 @@
+"""Slips in what a kernel computes with: where a loop begins, how far it goes on, how an index is formed, what stands
+for elements that are not there. Each has a text that tells it, and a change that mends it.
+
+Each kind of slips has a module. All are listed below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from grader.workbook.cuda_source import plain
+from grader.workbook.edit import MOST, SEVERAL, Edit, lines_of
+from grader.workbook.slips import ends, indices, loops, threads, tiles, values
+
+_CALLS = 20  # that are looked at: bounds a stranger's work
+
+
+def edits(source: str) -> Iterator[Edit]:
+    """The changes to be tried, in this order."""
+    text, lines = plain(source), list(lines_of(source))
+    yield from loops.starts(text, lines)
+    yield from tiles.buffers(text, lines)
+    yield from tiles.short_arrays(source, lines)
+    yield from indices.parts(lines)
+    yield from tiles.halos(lines)
+    yield from tiles.behind_halo(text, lines)
+    yield from tiles.right_halo(source, lines)
+    yield from tiles.begins(source, lines)
+    yield from tiles.windows(source, lines)
+    yield from tiles.rows(lines)
+    yield from values.begun_with(text, lines)
+    yield from ends.unguarded(text, lines)
+    yield from tiles.who_fills(lines)
+    yield from values.cut(text, lines)
+    yield from ends.at_ends(lines)
+    yield from ends.clamped(text, lines)
+    yield from values.vectors(text, lines)
+    yield from values.casts(text, lines)
+    yield from islice(loops.left(text[:MOST]), SEVERAL)
+    yield from indices.from_the_end(text, lines)
+    yield from threads.strides(lines)
+    yield from ends.rounded_down(lines)
+    yield from indices.products(lines)
+    yield from indices.turned(lines)
+    yield from indices.runs(text, lines)
+    yield from loops.ends(lines)
+    yield from indices.below_0(lines)
+    yield from threads.of_one_thread(source, lines)
+    yield from islice(values.exchanged(text[:MOST]), _CALLS)
+    yield from threads.one_of_all(lines)

@@ -1,0 +1,105 @@
+"""The ends of an array: what stands for elements that are not there, and a last tile that is partly filled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from grader.workbook.edit import MOST, Edit, Line, in_front, in_place
+
+_INDICES = 20  # that are looked at: bounds a stranger's work
+
+_AS_ANOTHER = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<first>[A-Za-z_]\w*)\s*\+\s*[^;=]{1,60};")
+_CLAMPED = re.compile(
+    r"=\s*(?P<clamp>(?P<one>[\w+ -]{1,40}?)\s*>=?\s*0\s*\?\s*(?P=one)\s*:\s*0"
+    r"|max\(\s*(?P<two>[^,()]{1,40}),\s*0\s*\))\s*;"
+)
+_CLAMPED_IF = re.compile(
+    r"\bif\s*\(\s*(?P<name>\w+)\s*(?:<\s*0|<=\s*-\s*1|>=?\s*\w+(?:\s*-\s*1)?)\s*\)\s*\{?\s*"
+    r"(?P<set>(?P=name)\s*=\s*(?:0|\w+\s*-\s*1)\s*;)"
+)
+_BETWEEN = r"(?P<clamp>(?:max|min)\((?:[^()]{0,60}\b)?(?:max|min)\([^()]{1,80}\)[^()]{0,60}\))"
+_CLAMPED_INDEX = re.compile(rf"\b(?P<array>\w+)\[\s*{_BETWEEN}\s*\]")
+_CLAMPED_PLACE = re.compile(rf"\b(?P<name>\w+)\s*=\s*{_BETWEEN}\s*;")
+_OR_ANOTHER = re.compile(r"\?[^:;?]{1,100}:\s*(\w+\[[^\[\]]{1,60}\])\s*;")
+_ROUNDED_DOWN = re.compile(
+    r"\b(?:int|unsigned|size_t|auto)\s+\w+\s*=\s*(?P<both>(?P<size>\w+)\s*/\s*(?P<by>\w+))\s*;"
+)
+
+
+def unguarded(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A second element that is stored, or added, by a thread of which a condition knows the first alone."""
+    for another in islice(_AS_ANOTHER.finditer(text[:MOST]), _INDICES):
+        name, first = another["name"], another["first"]
+        limit = re.search(rf"\bif\s*\(\s*{first}\s*(?:<|>=)\s*(\w+)\s*\)", text)
+        if limit and not re.search(rf"\b{name}\s*(?:<|>=)", text):
+            stored, added = rf"\w+\[\s*{name}\s*\]\s*[-+*]?=(?!=)", rf"\w+\s*\+=[^;]*\[\s*{name}\s*\]"
+            taken = re.compile(rf"^\s*(?P<own>)(?:{stored}|{added})")
+            for line in lines:
+                if found := taken.search(line.text):
+                    new = f"if ({name} < {limit[1]}) "
+                    why = "Each element that a thread takes has a condition of its own."
+                    yield in_front(line, found.start("own"), new, "the assignment", why)
+
+
+def at_ends(lines: Sequence[Line]) -> Iterator[Edit]:
+    """An element in place of those beyond the ends of an array, which are not there."""
+    for line in lines:
+        for found in _CLAMPED.finditer(line.text):
+            new = (found["one"] or found["two"]).strip()
+            why = "Else the first element stands for all in front of it, which are not there."
+            yield in_place(line, found, "clamp", new, why)
+        for found in _OR_ANOTHER.finditer(line.text):
+            yield in_place(line, found, 1, "0", "What is not there adds nothing.")
+
+
+def clamped(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Indices beyond the ends that are set to the first or the last element, all of them."""
+    found = [(line, each) for line in lines for each in _CLAMPED_IF.finditer(line.text)]
+    why = "Else an element at an end stands for those beyond it, which are not there."
+    for name in dict.fromkeys(each["name"] for _, each in found):
+        own = [(line, each) for line, each in found if each["name"] == name]
+        new = _leaves(text, own[0][0].start)
+        changes = tuple(
+            (line.start + each.start("set"), line.start + each.end("set"), new) for line, each in own
+        )
+        old = " and ".join(f"`{each['set']}` in line {line.number}" for line, each in own)
+        yield Edit(f"`{new}` in place of {old}", own[0][0].number, changes, why)
+    for line in lines:
+        for each in _CLAMPED_INDEX.finditer(line.text):
+            for place, size in _between(each["clamp"]):
+                new = f"({place} >= 0 && {place} < {size} ? {each['array']}[{place}] : 0)"
+                yield in_place(line, each, 0, new, why)
+        for each in _CLAMPED_PLACE.finditer(line.text):
+            for place, size in _between(each["clamp"]):
+                name, leaves = each["name"], _leaves(text, line.start)
+                new = f"{name} = {place}; if ({name} < 0 || {name} >= {size}) {leaves}"
+                yield in_place(line, each, 0, new, why)
+
+
+def _leaves(text: str, at: int) -> str:
+    """What goes on without an element: in a kernel's loop, or in a function that gives one."""
+    device, kernel = (text.rfind(word, 0, at) for word in ("__device__", "__global__"))
+    return "continue;" if kernel > device else "return 0;"
+
+
+def _between(clamp: str) -> Iterator[tuple[str, str]]:
+    """The place that is kept between 0 and a size, and the size, in whatever order they stand."""
+    terms = [each.strip() for each in re.sub(r"\b(?:max|min)\b|[()]", "", clamp).split(",")]
+    sizes = [size[1] for each in terms if (size := re.fullmatch(r"(\w+)\s*-\s*1", each))]
+    places = [each for each in terms if each != "0" and not re.fullmatch(r"\w+\s*-\s*1", each)]
+    if len(terms) == 3 and len(sizes) == len(places) == 1:
+        yield places[0], sizes[0]
+
+
+def rounded_down(lines: Sequence[Line]) -> Iterator[Edit]:
+    """How many tiles a side has, without the last that is partly filled."""
+    for line in lines:
+        for found in _ROUNDED_DOWN.finditer(line.text):
+            size, by = found["size"], found["by"]
+            if by != "1" and not size.isdigit():
+                new = f"({size} + {by} - 1) / {by}"
+                yield in_place(
+                    line, found, "both", new, "`/` rounds down, and the last one is partly filled."
+                )

@@ -1,0 +1,113 @@
+"""How an index is formed: of a thread, a warp and a lane, of a run of neighbours, and from the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from grader.workbook.cuda_source import int_sizes
+from grader.workbook.edit import SEVERAL, Edit, Line, in_place, in_places
+
+_PART = re.compile(r"\b\w+\s*=\s*(?P<base>[\w.]+)\s*(?P<sign>[/%])\s*(?P<by>\w+)\s*;")
+_DIVIDED = re.compile(
+    r"\b(?P<name>\w+)\s*=\s*(?P<base>[A-Za-z_][\w.]*)\s*(?P<sign>[/%])\s*(?P<by>[A-Za-z_]\w*|32)\s*;"
+)
+_OF_BLOCK = r"(?P<first>blockIdx\.(?P<axis>[xyz])\s*\*\s*(?:\w+|blockDim\.[xyz])\s*\+\s*threadIdx\.(?P=axis))"
+_PRODUCT = re.compile(rf"=\s*(?P<all>{_OF_BLOCK}\s*\*\s*(?P<by>\w+))\s*[;+]")
+_OTHER_INDEX = {"threadIdx": "blockIdx", "blockIdx": "threadIdx"}
+_RUN = re.compile(rf"\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*|{_OF_BLOCK})\s*;")
+_TURNED = re.compile(
+    r"\b(?P<all>threadIdx\.(?P<axis>[xyz])\s*\*\s*(?:[A-Za-z_]\w*|blockDim\.(?P=axis)|\d+)\s*\+\s*blockIdx\.(?P=axis)"
+    r"|blockIdx\.(?P<one>[xyz])\s*\+\s*threadIdx\.(?P=one)\s*\*\s*(?:[A-Za-z_]\w*|blockDim\.(?P=one)|\d+)"
+    r"|(?:[A-Za-z_]\w*|blockDim\.(?P<other>[xyz]))\s*\*\s*threadIdx\.(?P<by>[xyz])\s*\+\s*blockIdx\.(?P=by))"
+)
+_UNSIGNED_FROM = re.compile(
+    r"\b(?:unsigned(?:\s+(?:int|long(?:\s+long)?))?|size_t|u?int(?:32|64)_t)\s+\w+\s*=\s*"
+    r"(?P<both>(?P<one>\w+)\s*-\s*(?P<other>\w+))\s*[;,]"
+)
+_WARP = ("32", "warpSize")
+_OF_WARP = "The remainder counts lanes in a warp, the quotient warps."
+_OF_ROW = "The quotient counts rows, the remainder columns."
+
+
+def parts(lines: Sequence[Line]) -> Iterator[Edit]:
+    """Quotient and remainder exchanged, as of a thread's warp and lane."""
+    found = [(line, part) for line in lines for part in _PART.finditer(line.text)]
+    for line in lines:
+        for part in _DIVIDED.finditer(line.text):
+            if sum(each["base"] == part["base"] for _, each in found) == 1:
+                sign = {"/": "%", "%": "/"}[part["sign"]]
+                new = f"{part['base']} {sign} {part['by']}"
+                change = (line.start + part.start("sign"), line.start + part.end("sign"), sign)
+                said = (
+                    f"`{new}` in place of `{part['base']} {part['sign']} {part['by']}` in line {line.number}"
+                )
+                yield Edit(said, line.number, (change,), _OF_WARP if part["by"] in _WARP else _OF_ROW)
+    for (one, first), (other, second) in pairwise(found):
+        same = first["base"] == second["base"] and first["by"] == second["by"]
+        if same and first["sign"] != second["sign"]:
+            changes = tuple(
+                (line.start + part.start("sign"), line.start + part.end("sign"), sign)
+                for line, part, sign in ((one, first, second["sign"]), (other, second, first["sign"]))
+            )
+            said = f"`/` and `%` exchanged in lines {one.number} and {other.number}"
+            yield Edit(said, one.number, changes, _OF_WARP)
+
+
+def from_the_end(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """An index that is counted from the end, and is the number of elements for the last."""
+    sizes = "|".join(int_sizes(text)[0])
+    counted = re.compile(rf"(?:=|\[)\s*(?P<both>(?P<size>{sizes})\s*-\s*(?P<by>[A-Za-z_]\w*))\s*[;\]]")
+    taken: dict[str, list[tuple[Line, re.Match[str]]]] = {}
+    for line in lines if sizes else ():
+        for found in counted.finditer(line.text):
+            taken.setdefault(found["both"], []).append((line, found))
+    for places in taken.values():
+        size, by = places[0][1].group("size", "by")
+        why = f"The last index is `{size} - 1`, and so it is for a `{by}` of 0."
+        yield in_places(places, "both", f"{size} - 1 - {by}", why)
+
+
+def products(lines: Sequence[Line]) -> Iterator[Edit]:
+    """What a thread takes, counted for the threads of its block alone."""
+    for line in lines:
+        for found in _PRODUCT.finditer(line.text):
+            new = f"({found['first']}) * {found['by']}"
+            why = "`*` is done before `+`, and the threads of all blocks in front take as many each."
+            yield in_place(line, found, "all", new, why)
+
+
+def turned(lines: Sequence[Line]) -> Iterator[Edit]:
+    """The number of the thread in its block times the threads of a block, and that of the block added."""
+    for line in lines:
+        for found in _TURNED.finditer(line.text):
+            new = re.sub(r"threadIdx|blockIdx", lambda each: _OTHER_INDEX[each[0]], found["all"])
+            why = "In front of a block lie as many elements as all blocks before it have threads."
+            yield in_place(line, found, "all", new, why)
+
+
+def runs(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A run of neighbours that begins at its thread's number, where the threads in front have runs as well."""
+    for line in lines:
+        for found in _RUN.finditer(line.text):
+            name, start = found["name"], found["start"]
+            by = dict.fromkeys(
+                re.findall(rf"(?<![\w.]){name}\s*\+\s*(\w+)\b(?!\s*[*.(])", text[line.start :])
+            )
+            for step in list(by)[:SEVERAL]:
+                # What is added is the run's length, or what counts up to it.
+                counts = re.search(rf"\b{step}\s*=\s*0\s*;\s*{step}\s*<\s*(\w+)\s*;", text)
+                most = counts[1] if counts else step
+                if most != "0" and (counts or most.isupper() or most.isdigit()):
+                    one = start if start.isidentifier() else f"({start})"
+                    why = f"The threads in front of a thread take `{most}` elements each."
+                    yield in_place(line, found, "start", f"{one} * {most}", why)
+
+
+def below_0(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A difference of numbers without a sign, that would be below 0."""
+    for line in lines:
+        for found in _UNSIGNED_FROM.finditer(line.text):
+            new = f"{found['one']} < {found['other']} ? 0 : {found['both']}"
+            yield in_place(line, found, "both", new, "An unsigned number below 0 becomes a very large one.")

@@ -1,0 +1,63 @@
+"""Loops: where a step that halves begins, where a loop ends, and where it is left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from grader.workbook.cuda_source import line_at
+from grader.workbook.edit import Edit, Line, in_place
+
+_HALVING = re.compile(
+    r"\b(?P<name>\w+)\s*=\s*(?P<start>[^;=\n]{1,40}?)\s*;\s*(?:while\s*\(\s*)?(?P=name)\s*(?:>\s*0|>=\s*1|!=\s*0)\s*[;)]"
+    r"(?=[^~]{0,400}?\b(?P=name)\s*(?:/=\s*2|>>=\s*1|=\s*(?P=name)\s*(?:/\s*2|>>\s*1))\s*[;)])"
+)
+_LEFT_AT = re.compile(
+    r"\bif\s*\((?:[^();{}]|\([^()]{0,100}\)){0,100}[<>](?:[^();{}]|\([^()]{0,100}\)){0,100}\)\s*\{?\s*(?P<leave>break)\s*;"
+)
+_FROM = re.compile(
+    r"\bfor\s*\([^;=]{0,40}?\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*|blockIdx\.[xyz]\s*\*\s*\w+)(?:\s*\+[^;]{1,40})?;"
+    r"\s*(?P=name)\s*<=?\s*(?P<end>\w+)\s*(?:;|&&)"
+)
+_LOOP = re.compile(r"\b(for|while|do|switch)\b")
+HALF_A_WARP = 16
+"""Lanes, by which the first of a warp's shuffles goes."""
+
+
+def starts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A loop that halves its step begins with another than half of a warp, or of what there is."""
+    for found in _HALVING.finditer(text):
+        start, line = found["start"], lines[line_at(text, found.start()) - 1]
+        of_block = re.sub(r"\s*/\s*\d+$", "", start) + " / 2"
+        new = str(HALF_A_WARP) if start.isdigit() else of_block
+        if new != start:
+            far = int(start) > HALF_A_WARP if start.isdigit() else "/" not in start
+            why = (
+                "The first step reaches too far."
+                if far
+                else "The first step leaves out what lies further on."
+            )
+            said = f"`{found['name']} = {new}` in place of `{found['name']} = {start}` in line {line.number}"
+            yield Edit(said, line.number, ((*found.span("start"), new),), why)
+
+
+def left(text: str) -> Iterator[Edit]:
+    """A loop that is left where it comes upon what is outside, and behind which there is more inside."""
+    for found in _LEFT_AT.finditer(text):
+        loop = list(_LOOP.finditer(text, 0, found.start()))
+        if loop and loop[-1][1] == "for":
+            number = line_at(text, found.start("leave"))
+            said = f"`continue` in place of `break` in line {number}"
+            why = "`break` ends the loop, and the steps behind this one are left out too."
+            yield Edit(said, number, ((*found.span("leave"), "continue"),), why)
+
+
+def ends(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A loop that begins where the block does, and ends where the first block does."""
+    for line in lines:
+        for found in _FROM.finditer(line.text):
+            if found["start"] != "threadIdx" and found["start"] != found["end"]:
+                new = f"{found['start']} + {found['end']}"
+                yield in_place(
+                    line, found, "end", new, f"The loop begins at `{found['start']}`, and not at 0."
+                )

@@ -1,0 +1,77 @@
+"""Which threads do something: how far each goes on, one of a block, and one block of all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from grader.workbook.cuda_source import shared_extents
+from grader.workbook.edit import Edit, Line, in_front, in_place
+
+_BELOW = 10  # lines that may be for one thread
+
+_BY_BLOCK = re.compile(r"\+=\s*(blockDim\.x|[A-Z][A-Z_0-9]*)\s*\)|=\s*(blockDim\.x)\s*;")
+_BY_BLOCKS = re.compile(r"\+=\s*(gridDim\.x)\s*\)")
+_ALL_OF_THEM = re.compile(
+    r"\bfor\s*\(\s*(?:int|size_t|unsigned)\s+(?P<index>\w+)\s*=\s*(?P<start>0|threadIdx\.x)\s*;\s*(?P=index)\s*<\s*\w+\s*;"
+    r"\s*(?P<step>\+\+(?P=index)|(?P=index)\+\+|(?P=index)\s*\+=\s*(?:blockDim\.x|[A-Z][A-Z_0-9]*))\s*\)"
+)
+_ONE_THREAD = re.compile(
+    r"\bif\s*\(\s*(?:threadIdx\.x|\w+)\s*==\s*0\s*\)|\bif\s*\(\s*!\s*(?:threadIdx\.x|\w+)\s*\)"
+)
+_STORED_AT = re.compile(r"(?:^|[;{)])\s*(?P<array>\w+)\[(?P<index>[^\[\]]{1,60})\]\s*=(?!=)")
+_ADDS_ALL = re.compile(
+    r"^[ \t]*(?P<add>)atomicAdd\(\s*(?:\w+|&\s*\w+\[(?:0|blockIdx\.[xyz])\])\s*,\s*[A-Za-z_]\w*(?:\[0\])?\s*\)\s*;"
+)
+_REST = re.compile(r"\bif\s*\(\s*(?P<one>)threadIdx\.x\s*<\s*(?:\w+\s*(?:%|&)\s*)?\w+\s*\)")
+_REST_LOOP = re.compile(
+    r"\bfor\s*\([^;=]{0,20}?\b(?P<name>\w+)\s*=\s*(?:\w+\s*[*]\s*)?[A-Za-z_]\w*\s*(?:/\s*\w+\s*\*\s*\w+\s*)?"
+    r"\+\s*threadIdx\.x\s*;\s*(?P<one>)(?P=name)\s*<\s*\w+\s*;"
+)
+
+
+def strides(lines: Sequence[Line]) -> Iterator[Edit]:
+    """Threads that go on by a block, where other blocks have taken what comes next, or by as many as there are
+    blocks."""
+    for line in lines:
+        for found in _BY_BLOCK.finditer(line.text):
+            side = 1 if found[1] else 2
+            new = f"gridDim.x * {found[side]}"
+            yield in_place(line, found, side, new, "Other blocks have what lies in between.")
+        for found in _BY_BLOCKS.finditer(line.text):
+            new = "gridDim.x * blockDim.x"
+            yield in_place(line, found, 1, new, "A grid has as many threads; gridDim.x is its blocks.")
+        for found in _ALL_OF_THEM.finditer(line.text):
+            start = "blockIdx.x * blockDim.x + threadIdx.x"
+            step = f"{found['index']} += gridDim.x * blockDim.x"
+            changes = tuple(
+                (line.start + found.start(group), line.start + found.end(group), new)
+                for group, new in (("start", start), ("step", step))
+            )
+            said = f"`{found['index']} = {start}` and `{step}` in line {line.number}"
+            whose = "thread" if found["start"] == "0" else "block"
+            yield Edit(said, line.number, changes, f"Else each {whose} does what all of them were to share.")
+
+
+def of_one_thread(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """What one thread of a block stores, at a place by its own number."""
+    shared = shared_extents(source)
+    for at, line in enumerate(lines):
+        if _ONE_THREAD.search(line.text):
+            for below in lines[at : at + _BELOW]:
+                found = _STORED_AT.search(below.text)
+                if found and found["array"] not in shared and "blockIdx" not in found["index"]:
+                    why = "A block has one sum, and its place is the number of the block."
+                    yield in_place(below, found, "index", "blockIdx.x", why)
+
+
+def one_of_all(lines: Sequence[Line]) -> Iterator[Edit]:
+    """What each thread of a block adds, or each block does, in place of one of them."""
+    for line in lines:
+        for found in _ADDS_ALL.finditer(line.text):
+            why = "Else each thread of the block adds the sum of all of them."
+            yield in_front(line, found.start("add"), "if (threadIdx.x == 0) ", "`atomicAdd`", why)
+        for found in (*_REST.finditer(line.text), *_REST_LOOP.finditer(line.text)):
+            why = "Else each block takes what is left."
+            what = "the condition" if found.re is _REST else "the loop's condition"
+            yield in_front(line, found.start("one"), "blockIdx.x == 0 && ", what, why)

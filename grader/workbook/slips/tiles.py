@@ -1,0 +1,173 @@
+"""Arrays in shared memory: which of two, how long, with which halo, who fills them, and where they are read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from grader.workbook.cuda_source import plain, shared_extents
+from grader.workbook.edit import Edit, Line, in_place, where
+
+_ROWS = 20  # that are looked at: bounds a stranger's work
+
+_OTHER_BUFFER = re.compile(r"\[\s*(?:1\s*-\s*(\w+)|(\w+)\s*\^\s*1)\s*\]")
+_LOADED = re.compile(r"=\s*(\w+)\[\s*([A-Za-z_]\w*)\s*\]\s*;")
+_WITH_HALO = re.compile(r"\[\s*([A-Za-z_]\w*)\s*\+\s*([A-Za-z_]\w*)\s*\]")
+_BEHIND_HALO = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*\+\s*\w+\s*;")
+_INDEX = re.compile(r"\b(\w+)\[([^\[\]]{1,100})\]")
+_RIGHT_HALO = re.compile(
+    r"\b(?P<array>\w+)\[(?P<index>\s*(?:threadIdx\.x|\w+)\s*\+\s*(?:blockDim\.x|\w+)\s*)\]\s*=(?!=)"
+)
+_BY_ROWS = re.compile(
+    r"\b(?P<array>\w+)(?:\[[^\[\]]{1,60}\])*?\[\s*(?P<row>[\w.]+)\s*\+\s*(?P<by>[A-Za-z_]\w*)\s*\]"
+)
+_FILLS = re.compile(r"\bif\s*\(\s*threadIdx\.([xy])\s*==\s*0\s*\)")
+
+
+def buffers(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """The other of two buffers."""
+    names = {one or other for one, other in _OTHER_BUFFER.findall(text)}
+    for line in reversed(lines):  # where the result is read, before where the steps are
+        for found in re.finditer(r"\[\s*(\w+)\s*\]|" + _OTHER_BUFFER.pattern, line.text):
+            name = found[2] or found[3]
+            if name or found[1] in names:
+                new = f"[{name}]" if name else f"[1 - {found[1]}]"
+                yield in_place(
+                    line, found, 0, new, "The buffers change places after each step, the last one too."
+                )
+
+
+def short_arrays(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """An array in shared memory is read by an index that goes further than it."""
+    extents = shared_extents(source)
+    for line in lines:
+        for found in _LOADED.finditer(line.text):
+            name, index = found.groups()
+            if name in extents:
+                new = f"{index} < {extents[name]} ? {name}[{index}] : 0"
+                change = (line.start + found.start(1), line.start + found.end() - 1, new)
+                said = f"`{new}` in place of `{name}[{index}]` in line {line.number}"
+                yield Edit(said, line.number, (change,), f"`{name}` has no more elements.")
+
+
+def halos(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A tile with a halo at one end only."""
+    for line in lines:
+        if "__shared__" in line.text:
+            for found in _WITH_HALO.finditer(line.text):
+                new = f"[{found[1]} + 2 * {found[2]}]"
+                yield in_place(line, found, 0, new, "A tile has a halo at either end.")
+
+
+def behind_halo(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A place in a tile by threadIdx.x, where another variable counts the halo in front as well."""
+    for name in _BEHIND_HALO.findall(text):
+        for line in lines:
+            for found in _INDEX.finditer(line.text):
+                new = re.sub(r"\bthreadIdx\.x\b", name, found[2])
+                if new != found[2]:
+                    why = f"`{name}` counts the elements in front of the thread's own too."
+                    yield in_place(line, found, 0, f"{found[1]}[{new}]", why)
+
+
+def _with_halos(source: str) -> dict[str, tuple[str, str]]:
+    """The tiles with a halo at either end: by name, a block's own elements and those of a halo, as they are written."""
+    tiles = {}
+    for name, extent in shared_extents(source).items():
+        constant = re.search(rf"\b{re.escape(extent)}\s*=\s*([\w\s+*]{{1,60}});", plain(source))
+        sides = re.sub(
+            r"\b2\s*\*\s*(\w+)|\b([A-Za-z_]\w*)\s*\*\s*2\b",
+            r"\1\2 + \1\2",
+            constant[1] if constant else extent,
+        )
+        terms = Counter(each.strip() for each in sides.split("+"))
+        if sorted(terms.values()) == [1, 2]:
+            (halo, _), (block, _) = terms.most_common()
+            tiles[name] = block, halo
+    return tiles
+
+
+def right_halo(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """The halo behind a block's own elements, stored as if there were none in front of them, or fetched from the
+    middle of them."""
+    tiles = _with_halos(source)
+    for line in lines:
+        for found in _RIGHT_HALO.finditer(line.text):
+            block, halo = tiles.get(found["array"], ("", ""))
+            index = found["index"].strip()
+            names = set(re.split(r"\s*\+\s*", index))
+            if names & {block, "blockDim.x"} and halo not in names:
+                why = f"The tile has `{halo}` elements in front of the block's own too."
+                yield in_place(line, found, "index", f"{index} + {halo}", why)
+    for block, halo in dict.fromkeys(tiles.values()):
+        taken: dict[str, list[tuple[Line, re.Match[str]]]] = {}
+        outside = (
+            rf"\b(?:{'|'.join(tiles)})\[[^\[\]]*\]"
+            rf"|(?<![\w.])(?P<first>[A-Za-z_]\w*)(?P<on>\s*\+\s*{halo})\b(?!\s*[-+*])"
+        )
+        for line in lines:
+            for found in re.finditer(outside, line.text) if not re.search(r"\bfor\b", line.text) else ():
+                if found["first"] not in (None, block):
+                    taken.setdefault(found["first"], []).append((line, found))
+        for first, places in taken.items():
+            changes = tuple(
+                (line.start + found.start("on"), line.start + found.end("on"), f" + {block}")
+                for line, found in places
+            )
+            numbers = [line.number for line, _ in places]
+            said = (
+                f"`{first} + {block}` in place of `{first} + {halo}` in {where(list(dict.fromkeys(numbers)))}"
+            )
+            why = f"The halo on the right lies behind all `{block}` elements of the block."
+            yield Edit(said, numbers[0], changes, why)
+
+
+def begins(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A tile with a halo that begins at the block's own elements, or behind them."""
+    for block, halo in dict.fromkeys(_with_halos(source).values()):
+        of_block = rf"blockIdx\.[xyz]\s*\*\s*(?:{re.escape(block)}|blockDim\.[xyz])"
+        pattern = re.compile(rf"=\s*(?P<all>(?P<own>{of_block})(?:\s*\+\s*{re.escape(halo)})?)\s*[;,]")
+        for line in lines:
+            for found in pattern.finditer(line.text):
+                why = f"The tile begins `{halo}` elements in front of the block's own: the halo on the left."
+                yield in_place(line, found, "all", f"{found['own']} - {halo}", why)
+
+
+def windows(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A window in a tile with a halo that begins at another place than its thread's own."""
+    tiles = _with_halos(source)
+    reads = rf"\b(?P<array>{'|'.join(tiles)})\[(?P<index>[^\[\]]+)\](?!\s*=(?!=))"
+    for line in lines if tiles else ():
+        for found in re.finditer(reads, line.text) if "__shared__" not in line.text else ():
+            index, (_, halo) = found["index"], tiles[found["array"]]
+            less = re.sub(rf"\s*\+\s*{halo}\b|\b{halo}\s*\+\s*", "", index, count=1)
+            for new in (less,) if less != index else (f"{index} + {halo}", f"{index} - {halo}"):
+                why = f"The tile begins `{halo}` elements in front of the block's own, and so does the first window."
+                yield in_place(line, found, "index", new, why)
+
+
+def rows(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A tile that is stored several rows by a thread, and read one, or the other way round."""
+    taken = {each.group("array", "row", "by") for line in lines for each in _BY_ROWS.finditer(line.text)}
+    for line in lines:
+        for array, row, by in sorted(taken)[:_ROWS]:
+            one = re.compile(rf"\b{array}(?:\[[^\[\]]{{1,60}}\])*?\[(?P<row>\s*{re.escape(row)}\s*)\]")
+            for found in one.finditer(line.text):
+                if not re.search(rf"\[[^\[\]]*\b{by}\b", found[0]):
+                    why = f"Else all steps of the loop take the same of `{array}`."
+                    yield in_place(line, found, "row", f"{row} + {by}", why)
+
+
+def who_fills(lines: Sequence[Line]) -> Iterator[Edit]:
+    """The threads along one axis fill a tile, of which each element belongs to one along the other."""
+    for at, line in enumerate(lines):
+        found = _FILLS.search(line.text)
+        store = re.compile(rf"\[[^\]]*threadIdx\.{found[1]}[^\]]*\]\s*=(?!=)") if found else None
+        stores = [each.number for each in lines[at : at + 3] if store and store.search(each.text)]
+        if found and stores:
+            other = {"x": "y", "y": "x"}[found[1]]
+            change = (line.start + found.start(1), line.start + found.end(1), other)
+            said = f"`threadIdx.{other} == 0` in place of `threadIdx.{found[1]} == 0` in line {line.number}"
+            why = f"Where threadIdx.{found[1]} is 0 for all of them, they all store the same element."
+            yield Edit(said, stores[0], (change,), why)

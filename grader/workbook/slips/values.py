@@ -1,0 +1,107 @@
+"""What a kernel computes with: what a sum begins with, integers in place of floats, and vectors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from grader.workbook.cuda_source import FUNCTION, bytes_of, line_at
+from grader.workbook.edit import Edit, Line, in_place, in_places, where
+
+_BEGUN = re.compile(
+    r"\b(?:float|double|int|unsigned)\s+(?P<sum>\w+)\s*=\s*(?P<first>(?P<array>\w+)\[[^\[\]]{1,60}\])\s*;"
+)
+_CUT = re.compile(r"(?<!unsigned )\b(int|unsigned|short|long)\s+\w+\s*=(?!\s*reinterpret_cast)[^;=]{0,100}\[")
+_CUT_SUM = re.compile(r"^\s*(int|unsigned|long)\s+(\w+)\s*=\s*0\s*;")
+_CUT_SHARED = re.compile(r"__shared__\s+(int|unsigned)\s+\w+\s*\[")
+_CUT_RESULT = re.compile(
+    r"__device__\s+(?:(?:inline|static|constexpr|__forceinline__|__noinline__)\s+)*(int|unsigned|long)\s+\w+\s*\([^()]*\bfloat\s+\w"
+)
+_VECTORS = re.compile(r"\b(\w+)\s*=\s*\w+\s*/\s*(2|4|8|16)\s*;")
+_ROUNDED_UP = re.compile(r"=\s*(\(\s*(\w+)\s*\+\s*(\d+)\s*\)\s*/\s*(\d+))\s*;")
+_ONE_OF_REST = re.compile(r"\b(\w+)\s*==\s*0\s*&&\s*(\w+\s*%\s*\w+)(?:\s*(?:!=|>)\s*0)?")
+_CAST = re.compile(
+    r"(?:\breinterpret_cast\s*<|\()\s*(?:const\s+)?(?P<wide>[A-Za-z_][\w ]*?)\s*(?:const\s*)?\*\s*[>)]\s*"
+    r"(?:\(\s*|\(?\s*&\s*)(?P<place>(?P<array>\w+)\s*[+[]\s*(?P<index>[A-Za-z_]\w*)\s*(?:\]|(?=\))))"
+)
+_ARGUMENTS = r"(?:[^();]|\((?:[^()]|\([^()]*\))*\)){1,300}"
+_ARGUMENT = re.compile(r"\s*((?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+?)\s*(?:,|$)")
+_INTEGERS_CUT = "An integer keeps no fractions."
+
+
+def begun_with(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A sum that begins with an element which a loop adds as well."""
+    for line in lines:
+        for found in _BEGUN.finditer(line.text):
+            if re.search(rf"\b{found['sum']}\s*\+=[^;]{{0,100}}\b{found['array']}\[", text[line.start :]):
+                why = f"The loop adds `{found['first']}` too."
+                yield in_place(line, found, "first", "0", why)
+
+
+def cut(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Numbers on their way through an integer."""
+    for line in lines if "float" in text else ():
+        sums = _CUT_SUM.search(line.text)
+        added = sums and re.search(rf"\b{sums[2]}\s*\+=[^;]{{0,100}}\[", text)
+        cut = (pattern.search(line.text) for pattern in (_CUT, _CUT_SHARED, _CUT_RESULT))
+        for found in (*cut, sums if added else None):
+            if found:
+                yield in_place(line, found, 1, "float", _INTEGERS_CUT)
+
+
+def vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Vectors counted as elements, one too many of them, or one element of several that are left behind them."""
+    counts = dict(_VECTORS.findall(text))
+    for line in lines:
+        for name, width in counts.items():
+            for found in re.finditer(rf"(?<![*\w] )(?<!\w)\b{name}\b(?=\s*\+)", line.text):
+                why = f"`{name}` counts vectors of {width} elements."
+                yield in_place(line, found, 0, f"{width} * {name}", why)
+        for found in _ROUNDED_UP.finditer(line.text):
+            if int(found[3]) == int(found[4]) - 1:
+                why = "The last one would go beyond the end: what is left is taken one by one."
+                yield in_place(line, found, 1, f"{found[2]} / {found[4]}", why)
+        for found in _ONE_OF_REST.finditer(line.text):
+            why = "Several elements may be left, and a thread takes one."
+            yield in_place(line, found, 0, f"{found[1]} < {found[2]}", why)
+
+
+def casts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Pointers that go on by an element where an access takes several, all of those by the same index."""
+    taken: dict[tuple[str, int], list[tuple[Line, re.Match[str]]]] = {}
+    for line in lines:
+        for found in _CAST.finditer(line.text):
+            array = re.search(rf"\b([\w]+)\s*\*\s*(?:__restrict__\s+)?{found['array']}\b", text)
+            each, wide = bytes_of(array[1] if array else ""), bytes_of(found["wide"])
+            if each and wide > each:
+                taken.setdefault((found["index"], wide // each), []).append((line, found))
+    for (index, many), places in taken.items():
+        first, arrays = places[0][1], dict.fromkeys(found["array"] for _, found in places)
+        old = first["place"]
+        new = re.sub(rf"\b{index}\b", f"{many} * {index}", old)
+        others = " and ".join(f"`{each}`" for each in arrays if each != first["array"])
+        edit = in_places(places, "index", f"{many} * {index}", f"Each access takes {many} elements.")
+        numbers = where([*dict.fromkeys(line.number for line, _ in places)])
+        said = f"`{new}` in place of `{old}`{others and f', and so for {others},'} in {numbers}"
+        yield replace(edit, said=said)
+
+
+def exchanged(text: str) -> Iterator[Edit]:
+    """Two arguments that follow each other, of a call of a function of the file that takes the same types for both."""
+    for function in FUNCTION.finditer(text):
+        kinds = [re.sub(r"\w+\s*$", "", each).strip() for each in function["taken"].split(",")]
+        same = [at for at, (one, other) in enumerate(pairwise(kinds)) if one == other]
+        for call in re.finditer(rf"\b{function[1]}\s*\(({_ARGUMENTS})\)", text[function.end() :]):
+            start = function.end() + call.start(1)
+            places = [(start + found.start(1), start + found.end(1)) for found in _ARGUMENT.finditer(call[1])]
+            for at in same if len(places) == len(kinds) else ():
+                (one, one_end), (other, other_end) = places[at], places[at + 1]
+                first, second = text[one:one_end], text[other:other_end]
+                number = line_at(text, one)
+                said = f"`{first}` and `{second}` exchanged in the call of `{function[1]}` in line {number}"
+                taken = " ".join(function["taken"].split())
+                why = f"It is `{function[1]}({taken})`."
+                if first != second:
+                    yield Edit(said, number, ((one, one_end, second), (other, other_end, first)), why)
