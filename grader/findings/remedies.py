@@ -366,7 +366,10 @@ _REMEDIES: Mapping[Kind, str] = {
     "unfenced_product": (
         "Put wgmma.fence in front of the first wgmma, and again wherever accumulators or operand A were written since."
     ),
-    "uninitialised": "Give every variable and every element of a local array a value before it is read.",
+    "uninitialised": (
+        "Give every variable and every element of a local array a value before it is read; of an array without "
+        "__shared__ each thread has its own, and sees nothing of what others write in theirs."
+    ),
     "undefined_shuffle": (
         "Let every lane that is read take part in the shuffle, name it in the mask, and use the result only in lanes "
         "whose source is among them."
