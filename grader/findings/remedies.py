@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from grader.emulator.machine.records import BULK_COPY, TENSOR_COPY, Finding, Kind, PhaseFault, Scope
 from grader.findings import bounds
+from grader.findings.phrases import ELEMENTS
 
 ALIGN = (
     "An access of several elements at a time, such as a float4, needs an address that is a multiple of its size: take "
@@ -292,26 +293,13 @@ def _remedy_of_alignment(finding: Finding, size: int) -> str:
     """Of an access of so many bytes, to an array of a type that may be known."""
     if finding.instruction == TENSOR_COPY:
         return _ALIGN_BOX
-    nbytes, elements = _ELEMENTS.get(finding.dtype or "", (size, ""))
+    nbytes, elements = ELEMENTS.get(finding.dtype or "", (size, ""))
     if nbytes < size:
         return _ALIGN_ROWS.format(size=size, many=size // nbytes, elements=elements)
     return (
         f"An access of {size} bytes needs an address that is a multiple of {size}: take single elements where rows do "
         "not begin at one."
     )
-
-
-_ELEMENTS = {
-    "float16": (2, "halves"),
-    "bfloat16": (2, "bfloat16 elements"),
-    "float32": (4, "floats"),
-    "float64": (8, "doubles"),
-    "int32": (4, "ints"),
-    "uint32": (4, "ints"),
-    "uint8": (1, "bytes"),
-    "int8": (1, "bytes"),
-}
-"""Bytes of an element, and what several are called."""
 
 
 def _remedy_of_race(finding: Finding) -> str:

@@ -64,6 +64,7 @@ _MOST_NAMES = 8  # of a line, that are followed: as well
 _HALF_OF = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<of>blockDim\.x|[A-Za-z_]\w*)\s*(?:/\s*2|>>\s*1)\s*;")
 _POINTER = r"\b(\w+)\s*(?:const\s*)?\*\s*(?:const\s+|__restrict__\s+)*"
 _CAST_TO = r"[(<]\s*(?:const\s+)?(\w+)\s*(?:const\s*)?\*\s*(?:\)\s*{0}\b(?!\s*\[)|>\s*\(\s*{0}\s*\))"
+_TO_POINTER = r"[(<]\s*(?:const\s+)?((?:unsigned\s+)?(?:long\s+long|\w+))(?:\s+int)?\s*(?:const\s*)?\*\s*[)>]"
 _PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
 _ADDITION = re.compile(rf"{_PLACE}(?:(?:[-+*|&^]|<<|>>)=(?!=)|\+\+|--)|(?:\+\+|--)\s*{_PLACE}")
 
@@ -255,6 +256,21 @@ def pointee(source: str, line: int, array: str) -> int:
         declared = rf"{_POINTER}(?:{named})\s*=[^;]*\b{name}\b"
     kinds = (re.findall(declared, each[:_LONGEST]) for each in reversed(above))
     return next(filter(None, (bytes_of(kind) for found in kinds for kind in found)), 0)
+
+
+def cast_to(source: str, line: int, array: str) -> str:
+    """The type that a pointer to an array is cast to in a line, or was where a pointer that is used there was set:
+    `double` in `atomicAdd((double*)out, x)`. Empty where none is to be seen."""
+    if not array:
+        return ""
+    text, cast = statement(source, line), rf"{_TO_POINTER}\s*\(?\s*&?\s*{re.escape(array)}\b"
+    if found := re.search(cast, text):
+        return " ".join(found[1].split())
+    named = "|".join(dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b", text)[:_MOST_NAMES]))
+    declared = re.compile(rf"\b(?:{named})\s*=[^;]*?{cast}") if named else None
+    above = plain(source).splitlines()[:line] if declared else []
+    sets = (declared.search(each[:_LONGEST]) for each in reversed(above) if declared)
+    return next((" ".join(found[1].split()) for found in sets if found), "")
 
 
 def of_signed_char(source: str, index: str) -> bool:

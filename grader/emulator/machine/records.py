@@ -175,6 +175,8 @@ class Text:
     """The index is a char, which is signed."""
     pointee: int = 0
     """Bytes of what the pointer points to that is indexed, or added to, there; 0 where that is not to be seen."""
+    cast: str = ""
+    """The type that the array's pointer is cast to; empty where it is not."""
     dynamic: bool = True
     """There may be arrays in shared memory whose size the launch gives."""
     moved: str = ""

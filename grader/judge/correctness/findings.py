@@ -21,6 +21,7 @@ from grader.workbook import variables
 from grader.workbook.cuda_source import (
     SharedArray,
     accumulates,
+    cast_to,
     clears,
     compared,
     compares_bytes,
@@ -101,6 +102,7 @@ def located(
                 bound=bound,
                 signed_char=any(of_signed_char(source, each) for each in (index, formed)),
                 pointee=pointee(source, line, finding.array or ""),
+                cast=cast_to(source, line, finding.array or ""),
                 dynamic="extern __shared__" in source,
                 moved=moved(source, line, finding.array),
                 in_bytes=compares_bytes(source, line, finding.array),
