@@ -35,6 +35,7 @@ from grader.judge.correctness.verdict import (
     WHICH_THREAD,
     beside,
     of_origin,
+    set_before,
 )
 from grader.judge.kernels import (
     counted_terms,
@@ -213,18 +214,18 @@ def _explained(
         and (mended := launch_tries.mended(runner, current.compiled, case))
     ):
         current.mended_by(mended)
-        return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
+        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mended}")
     rounded = outcome.comparison is not None and outcome.comparison.advice == MORE_THAN_ROUNDING
     if refusal.verdict in ("fail", "timeout") and not rounded and (cause := _in_text(current.compiled)):
         # Of a line whose text is known to be wrong, a fault is the outcome, and its general remedy leads elsewhere.
         fault = outcome.findings[0] if outcome.findings else None
         advised = fault and fault.kind != "uninitialised" and not cause.startswith(f"Line {fault.line}:")
-        return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome)}")
+        return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome, current.file)}")
     if (refusal.verdict == "fail" or _repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)
     ):
         current.mended_by(mended)
-        return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
+        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mended}")
     planned = current.compiled.plan(case.problem, runner.child.hello().limits)
     comparison = outcome.comparison
     odd = signature_lint.of_threads(current.compiled, planned.launches)
@@ -415,11 +416,11 @@ def _overlapping(seen: FindingResult) -> bool:
     )
 
 
-def _without_advice(reason: str, outcome: Outcome) -> str:
+def _without_advice(reason: str, outcome: Outcome, file: KernelFile) -> str:
     """A reason without what to look at in general, where it is known what mends the kernel."""
     comparison = outcome.comparison
     general = [finding.remedy for finding in outcome.findings[:1]]
-    general += [NOBODY_WROTE, NOTHING_WRITTEN, ENDLESS, ALL_OF_IT]
+    general += [NOBODY_WROTE, NOTHING_WRITTEN, ENDLESS, ALL_OF_IT, set_before(file.unset)]
     if comparison is not None:
         general += [*comparison.fits[:1], comparison.advice]
     for text in filter(None, general):
