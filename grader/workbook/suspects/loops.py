@@ -37,6 +37,11 @@ _BUILT_IN = re.compile(r"\b(?:(?:block|thread)Idx|(?:block|grid)Dim)\.[xyz]\b")
 _FROM_MEMORY = re.compile(r"[(\[.]|->|(?:^|[<>=!&|,])\s*[*&]\s*\w")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define\b.*", re.MULTILINE)
 _LEFT = re.compile(r"\b(?:break|return|goto|(?:__)?trap|asm)\b")
+_CHANGES = re.compile(
+    r"[-+*/%&|^]=|<<=|>>=|\+\+|--|(?:^|[;{}])\s*\w+\s*(?:\[[^\[\]]*\]\s*)*=(?!=)"
+    r"|\b(?!(?:if|min|max|int|unsigned|float|size_t)\s*\()\w+\s*\(|\b(?:break|return|goto|for|while|do)\b"
+)
+"""What differs from time to time, or leaves a loop, or is a loop of its own."""
 _ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
 _DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
 _MULTIPLIED = re.compile(r"(\w+)\s*(?:\*=|<<=)\s*\w+\s*$")
@@ -64,6 +69,24 @@ def endless(text: str) -> Iterator[Said]:
         if not _LEFT.search(loop.body) and (why := _never_ends(text, loop) or _unchanged(text, loop)):
             line = line_at(text, loop.at)
             yield line, f"Line {line}: {why}"
+
+
+def skipped_step(text: str) -> Iterator[Said]:
+    """Loops with a step in their body that `continue` goes past, where nothing before it differs from time to time."""
+    for loop in islice(_loops(text), _LOOPS):
+        before, goes_on, behind = loop.body.partition("continue;")
+        if loop.step or not goes_on or _CHANGES.search(before):
+            continue
+        for name in dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", loop.condition)):
+            if sets(behind, name) == 1 and (step := _step_of(name).search(behind)):
+                line = line_at(text, text.index(loop.body) + len(before))
+                yield (
+                    line,
+                    f"Line {line}: `continue` goes past `{' '.join(step[0].split())}`, so the loop does the same again "
+                    "and never ends: `break` where nothing is left to do, else a `for` loop, whose step `continue` "
+                    "does as well.",
+                )
+                break
 
 
 def ended_early(text: str) -> Iterator[Said]:
@@ -148,6 +171,11 @@ def _never_ends(text: str, loop: _Loop) -> str:
             f"`{multiplied[1]}` begins with 0, which `{step}` leaves 0, so the loop never ends: begin with 1."
         )
     return ""
+
+
+def _step_of(name: str) -> re.Pattern[str]:
+    """What changes a variable."""
+    return re.compile(rf"(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--|(?:[-+*/]|<<|>>)?=(?!=)[^;]*)")
 
 
 def _only_step(loop: _Loop) -> str:

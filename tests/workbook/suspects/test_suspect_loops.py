@@ -6,6 +6,11 @@ import pytest
 
 from grader.workbook.suspects import said
 
+NO_STEP = (
+    "so the loop does the same again and never ends: `break` where nothing is left to do, else a `for` loop, whose "
+    "step `continue` does as well."
+)
+
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
@@ -41,6 +46,10 @@ from grader.workbook.suspects import said
          "an int."),
         ("constexpr int B = 128;\nfor (char b = 0; b < B; ++b) {}",
          "Line 2: `b`, of type char, holds no more than 127, so `b < B` is always true: make it an int."),
+        ("while (k < 4) {\n    int row = f + k;\n    if (row >= M)\n        continue;\n    c[row] = 0;\n    ++k;\n}",
+         f"Line 4: `continue` goes past `++k`, {NO_STEP}"),
+        ("do {\n    if (in[i] < 0) continue;\n    sum += in[i];\n    i += stride;\n} while (i < N);",
+         f"Line 2: `continue` goes past `i += stride`, {NO_STEP}"),
     ],
 )  # fmt: skip
 def test_a_loop_is_told_with_what_mends_it(text: str, sentence: str) -> None:
@@ -88,6 +97,11 @@ def test_a_loop_that_may_be_right_is_not_told(text: str) -> None:
         "while (p->next < N || x[3] < *q) {\n    sum += 1;\n}",
         "while (true) {\n    sum += 1;\n}",
         "for (int s = 1; s < 8; s <<= 1) {}",
+        "for (int i = t; i < N; ++i) {\n    if (in[i] < 0) continue;\n    sum += in[i];\n}",
+        "while (i < N) {\n    if (in[i] < 0) {\n        ++i;\n        continue;\n    }\n    ++i;\n}",
+        "while (n < N) {\n    const float x = drawn(&state);\n    if (x > 1) continue;\n    ++n;\n}",
+        "while (n < N) {\n    p = next[p];\n    if (p < 0) continue;\n    ++n;\n}",
+        "while (i < N) {\n    for (int k = 0; k < 4; ++k) {\n        if (k) continue;\n    }\n    i++;\n}",
     ],
 )
 def test_a_loop_that_ends_is_not_told(text: str) -> None:
