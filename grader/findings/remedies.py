@@ -21,6 +21,11 @@ REACH_BARRIERS = (
     "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and do not return before "
     "it."
 )
+_UNEVEN_LOOP = (
+    "Threads go through the loop in line {line} more or less often, as threadIdx says, and each time meet this "
+    "__syncthreads(): move it behind the loop. Where each step needs one, let all threads take as many steps, and put "
+    "the condition on what they load and store."
+)
 _COME_BY = (
     "The number of threads at a named barrier, bar.sync or bar.arrive, is that of all who come by it, in whole warps: "
     "correct the number, or let the others come by as well."
@@ -252,8 +257,9 @@ def _remedy(finding: Finding) -> str:
         return bounds.remedy(finding)
     if finding.kind == "trap" and finding.instruction:
         return _COOPERATIVE
-    if finding.returned is not None:
-        return _RETURNED.format(line=finding.returned)
+    if finding.returned is not None or finding.uneven_loop is not None:
+        missing = _UNEVEN_LOOP if finding.returned is None else _RETURNED
+        return missing.format(line=finding.returned or finding.uneven_loop)
     if finding.kind == "misaligned" and finding.size is not None:
         return _remedy_of_alignment(finding, finding.size)
     if finding.phase is not None:

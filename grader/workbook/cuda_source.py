@@ -366,6 +366,28 @@ def early_return(source: str, line: int, before_barrier: bool = False) -> int | 
     return None
 
 
+def uneven_loop(source: str, line: int) -> int | None:
+    """The line of the loop in whose body a line stands, under no other condition, and whose head depends on threadIdx:
+    threads may go through it more often than others. None of another line."""
+    closed = 0
+    above = [each for each in _upwards(source, line) if each[0] < line]
+    for at, (number, text) in enumerate(above):
+        for brace in re.findall(r"[{}]", text)[::-1]:
+            closed += 1 if brace == "}" else -1
+            if closed < 0:
+                head = next((each for each in above[at : at + 2] if each[1].strip() != "{"), (number, ""))
+                return head[0] if _of_thread(source, head[0], head[1][:_LONGEST]) else None
+    return None
+
+
+def _of_thread(source: str, line: int, head: str) -> bool:
+    """Whether the head of a loop depends on threadIdx, as written or by a variable that was set so."""
+    if not re.search(r"\b(?:for|while)\b", head):
+        return False
+    names = dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b", head))
+    return "threadIdx" in head or any("threadIdx" in _set_to(source, line, name) for name in names)
+
+
 def guard(source: str, line: int, index: str = "") -> int | None:
     """The line of the comparison that `line` stands behind: its own, or the nearest `if` before it in its function
     whose block it is in, or that leaves; or the loop that counts `index`."""

@@ -44,6 +44,26 @@ def test_a_return_is_named_where_threads_are_missing(
 
 
 @pytest.mark.parametrize(
+    ("loop", "line"),
+    [
+        ("for (int k = threadIdx.x; k < 272; k += 256) {", 3),
+        ("while (first < 272)\n    {", 3),
+        ("for (int k = 0; k < 8; ++k) {", None),
+        ("for (int k = threadIdx.x; k < 272; k += 256) {\nif (k < n) {", None),
+        ("for (int k = threadIdx.x; k < 272; k += 256) {\n}\n{", None),
+    ],
+)
+def test_a_loop_that_not_all_threads_go_through_as_often_is_named(loop: str, line: int | None) -> None:
+    source = f"__global__ void k(int n) {{\n    int first = threadIdx.x;\n    {loop}\n    __syncthreads();\n"
+    place = at(4 + loop.count("\n"))
+    counted = Counted(place, {metrics.THREAD_INSTRUCTIONS: 144, metrics.WARP_INSTRUCTIONS: 5})
+    given = record(block=(128, 1, 1), lines=(counted,), findings=(Finding("barrier", place, 1),))
+    ((found,),) = (item.findings for item in located([given], {}, source))
+    assert found.uneven_loop == line
+    assert ("move it behind the loop" in remedy(found)) == (line is not None)
+
+
+@pytest.mark.parametrize(
     ("block", "stored", "few"),
     [
         ((128, 1, 1), (4 * 127, None), True),
