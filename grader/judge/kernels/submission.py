@@ -68,7 +68,7 @@ from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
 from grader.workbook.reference import Problem
-from grader.workbook.suspects import integers, shared_memory, sums
+from grader.workbook.suspects import integers, loops, shared_memory, sums
 
 if TYPE_CHECKING:
     from grader.judge.kernels.track import KernelTrack
@@ -246,7 +246,8 @@ def _explained(
         told = refusal if odd else _of_unwritten(first, larger)
     else:
         before = comparison.fits[0] if comparison.fits else comparison.advice
-        known = counted_terms.told(runner, current.compiled, case) or next(iter(fits), "")
+        known = loops.without_rest(current.file.source) or counted_terms.told(runner, current.compiled, case)
+        known = known or next(iter(fits), "")
         known = known or terms.told(runner, current.compiled, case) or comparison.advice
         known = _of_text(known, current.file)
         if known == NOTHING:
@@ -356,6 +357,8 @@ def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
     seen = refusal.reason.removesuffix(WHICH_THREAD).removesuffix(NOTHING_WRITTEN)
     if seen == refusal.reason:  # the comparison knows why
         return refusal
+    if rest := loops.without_rest(first.source):
+        return refusal.saying(f"{seen}{rest}")
     telling = first.tells and (first.several_blocks or not any(other.missing for other in larger))
     if (telling or all(other.faulty for other in larger)) and (said := first.missing):
         return refusal.saying(f"{seen}{said}")
