@@ -104,6 +104,14 @@ def test_what_has_all_missing_elements_and_no_other_is_said(
     assert bool(said) == bool(found)
 
 
+@pytest.mark.parametrize("tile", [(8, 32), (8, 33), (32, 8)])
+def test_a_tile_that_is_no_square_is_told(tile: tuple[int, int]) -> None:
+    found = told(ROW % 32 >= 8, PLANE, tiles={(4,), tile})
+    assert f"i % 32 >= 8: the tile, {tile[0]} × {tile[1]}, is no square, and with" in found
+    assert found.endswith("of t = threadIdx.y * 32 + threadIdx.x: t / 8 and t % 8.")
+    assert "Is blockIdx.y to be multiplied by 8?" in told(ROW % 32 >= 8, PLANE, tiles={(32, 33)})
+
+
 def test_of_bins_that_each_block_adds_to_its_threads_go_on_and_not_the_grid() -> None:
     for blocks in (1, 2, 64):
         few = launch((blocks, 1, 1), (128, 1, 1))
