@@ -317,9 +317,14 @@ class Seen:
 
     @property
     def missing(self) -> str:
-        """What those elements have in common that nobody has written, or added to."""
-        found = self.comparison.missing
-        if found is None or self.faulty:
+        """What those elements have in common that nobody has written, or added to. A 0 that was stored is neither."""
+        found, wrong = self.comparison.missing, self.comparison.mismatch
+        if found is None or wrong is None or self.faulty:
+            return ""
+        cleared = any(wrong.array in launch.zero for launch in self.planned.launches)
+        if self.comparison.first_unwritten is None and not (
+            cleared or cuda_source.adds_in_global_memory(self.source)
+        ):
             return ""
         arrays = chain.from_iterable(cuda_source.shared_arrays(self.source).values())
         tiles = {tuple(extent or 0 for extent in item.extents) for item in arrays}

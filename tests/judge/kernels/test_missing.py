@@ -150,3 +150,27 @@ def test_an_input_that_is_written_in_place_of_the_output_has_its_place(
     reason = marked(topics.load("vector_add"), file).reason or ""
     assert "changed its input `a`, first at [0], and never wrote `c`: have the two changed places" in reason
     assert "It has to load from `a` and to store to `c`." in reason
+
+
+STORES_ZEROS = """// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, 256)"]
+// block = ["256"]
+// ///
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    float sum = 0;
+    if (i < N && threadIdx.x % 32 < 8) sum = a[i] + b[i];
+    if (i < N) c[i] = sum;
+}
+"""
+
+
+def test_zeros_that_were_stored_are_not_missing(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(STORES_ZEROS, "utf-8")
+    reason = marked(topics.load("vector_add"), file, problem_overrides={"N": 1023}).reason or ""
+    assert "Every wrong element is 0" in reason
+    assert "does a loop" not in reason
