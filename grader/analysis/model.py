@@ -2,10 +2,11 @@
 
 Each term is the time that one part of the device is busy, as if it worked alone:
 
-    dram     bytes to and from DRAM
+    dram     bytes to and from DRAM; those too of spilled registers that do not fit into the L2 cache
     l2       sectors between the L2 cache and the SMs: those of loads that miss the L1 cache, and those of
              every store, which L1 passes on; a sector alone in its line costs more than one of four; what all
-             blocks load comes once for each SM, if L1 holds all that a block loads
+             blocks load comes once for each SM, if L1 holds all that a block loads; and spilled registers, if L1 does
+             not hold them
     l1       turns of the L1 cache and shared memory, one a clock a SM: bank conflicts, scattered accesses
              and what has to be brought in from L2 take more of them
     issue    instructions, four warps' a clock a SM; a division is as many as SASS makes of it
@@ -80,6 +81,8 @@ class CountedLaunch(Protocol):
     def longest_warp(self) -> int: ...
     @property
     def atomics_a_word(self) -> float: ...
+    @property
+    def local_bytes(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ class LaunchStats:
     longest_warp: float = 0  # instructions of the warp that executes the most; 0: all do as much
     rarest_warp: float = 0  # of one that does far more than those that stand for all; 0: none is known
     atomics_a_word: float = 0  # that update one word, one after the other
+    local_bytes: int = 0  # a thread
 
     @property
     def warps(self) -> int:
@@ -147,6 +151,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) 
         longest_warp=record.longest_warp,
         rarest_warp=rarest_warp,
         atomics_a_word=record.atomics_a_word,
+        local_bytes=record.local_bytes,
     )
 
 
@@ -246,7 +251,8 @@ def _warpgroup_products(device: DeviceSpec, launch: LaunchStats) -> float:
 
 def _slots(launch: LaunchStats) -> float:
     """Issue slots of all warps."""
-    return sum(launch.counters.get(name, 0) for name in (metrics.WARP_INSTRUCTIONS, metrics.EXPANDED))
+    slots = (metrics.WARP_INSTRUCTIONS, metrics.EXPANDED, *metrics.SPILLED.values())
+    return sum(launch.counters.get(name, 0) for name in slots)
 
 
 def _issued(launch: LaunchStats, resident: int) -> float:
@@ -258,14 +264,30 @@ def _dram(device: DeviceSpec, launch: LaunchStats) -> float:
     # Where as much is written as read, both together run at dram_copy; a write costs what is missing.
     per_read = 1 / device.dram_read
     per_write = 2 / device.dram_copy - per_read
-    return launch.dram_read * per_read + launch.dram_write * per_write
+    loads, stores = _spilled_past(device, launch, device.l2_bytes / device.sms)
+    return (launch.dram_read + loads) * per_read + (launch.dram_write + stores) * per_write
+
+
+def _spilled_past(device: DeviceSpec, launch: LaunchStats, room: float) -> tuple[float, float]:
+    """Bytes of spilled registers that are loaded and stored past a cache of which a multiprocessor has so much: all of
+    them where the local memory of its threads does not fit. They come round in turn, so that each has been evicted
+    before it is needed again."""
+    threads = _resident(device, launch) * launch.block_threads
+    if threads * launch.local_bytes <= room:
+        return 0.0, 0.0
+    loads, stores = (4 * WARP * launch.counters.get(metrics.SPILLED[kind], 0) for kind in metrics.LOAD_STORE)
+    return loads, stores
+
+
+def _l1_room(device: DeviceSpec, launch: LaunchStats) -> float:
+    """Bytes of a multiprocessor that shared memory leaves to the L1 cache."""
+    return device.capability.shared_bytes - _resident(device, launch) * launch.shared_bytes
 
 
 def _from_l2(device: DeviceSpec, launch: LaunchStats) -> float:
     """Bytes that come from L2. Where L1 has room for all that a block loads, what others load as well is still there
     when the next block begins on the multiprocessor: it comes once for each of these."""
-    room = device.capability.shared_bytes - _resident(device, launch) * launch.shared_bytes
-    kept = launch.l2_common if launch.l2_read / launch.blocks <= room else 0.0
+    kept = launch.l2_common if launch.l2_read / launch.blocks <= _l1_room(device, launch) else 0.0
     return launch.l2_read - kept * max(0, launch.blocks - device.sms)
 
 
@@ -278,7 +300,8 @@ def _l2(device: DeviceSpec, launch: LaunchStats) -> float:
     # One sector of a whole line costs 1 / l2_rate a byte, one alone in its line 1 / l2_scattered.
     share = SECTOR / (1 - 1 / SECTORS_A_LINE) * (1 / device.l2_scattered - 1 / device.l2_rate)
     moved = (reads + stores) * (SECTOR / device.l2_scattered - share) + alone * share
-    return moved + atomics * SECTOR / device.l2_atomics
+    spilled = sum(_spilled_past(device, launch, _l1_room(device, launch)))
+    return moved + spilled / device.l2_rate + atomics * SECTOR / device.l2_atomics
 
 
 def _neighbours(launch: LaunchStats, kind: str) -> float:
@@ -302,8 +325,10 @@ def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
     for kind in ("ld", "st"):
         shared = counters.get(metrics.SHARED_INSTRUCTIONS[kind], 0) * instruction
         clocks += max(counters.get(metrics.SHARED_WAVEFRONTS[kind], 0), shared)
-        clocks += counters.get(metrics.LOCAL_INSTRUCTIONS[kind], 0) * instruction
-    clocks += counters.get(metrics.COPY_CONFLICTS, 0)
+        local = (metrics.LOCAL_INSTRUCTIONS[kind], metrics.SPILLED[kind])
+        clocks += sum(counters.get(name, 0) for name in local) * instruction
+    loads, _ = _spilled_past(device, launch, _l1_room(device, launch))
+    clocks += loads / SECTOR / SECTORS_A_FILL + counters.get(metrics.COPY_CONFLICTS, 0)
     swaps = counters.get(metrics.SHARED_ATOMICS["cas"], 0) * device.shared_cas_clocks
     return clocks + max(counters.get(metrics.SHARED_WAVEFRONTS["atom"], 0), swaps)
 

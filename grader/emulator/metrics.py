@@ -37,6 +37,10 @@ LOCAL_REQUESTS = _by_operation("l1tex__t_requests_pipe_lsu_mem_local_op_{}.sum",
 # Sectors of local memory, 32 bytes each.
 LOCAL_SECTORS = _by_operation("l1tex__t_sectors_pipe_lsu_mem_local_op_{}.sum", LOAD_STORE)
 
+# What has no metric in Nsight Compute, which counts it among the instructions and requests above: warp instructions
+# that load and store registers which ptxas has spilled, four bytes a lane. PTX has none of them.
+SPILLED = _by_operation("emulator__inst_executed_op_local_{}_spilled.sum", LOAD_STORE)
+
 # Wavefronts: passes of requests through shared memory, each at most one word of 4 bytes a bank.
 SHARED_WAVEFRONTS = _by_operation(
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", (*LOAD_STORE, "atom")
@@ -187,6 +191,7 @@ NAMES = frozenset(
         IDEAL_SECTORS,
         *LOCAL_REQUESTS.values(),
         *LOCAL_SECTORS.values(),
+        *SPILLED.values(),
         *SHARED_WAVEFRONTS.values(),
         *SHARED_CONFLICTS.values(),
         *SHARED_ATOMICS.values(),

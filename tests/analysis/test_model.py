@@ -37,6 +37,7 @@ from grader.emulator.metrics import (
     SHARED_WAVEFRONTS,
     SLEPT,
     SPECIAL_FUNCTIONS,
+    SPILLED,
     TENSOR_OPS,
     WARPGROUP_OPS,
 )
@@ -217,6 +218,29 @@ def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:
     assert modelled_time(H200, [stats]).terms["l1"] == pytest.approx(1e6 / 1.92e9)
 
 
+@pytest.mark.parametrize(
+    ("local_bytes", "past"),
+    [
+        (64, ()),  # of 2048 threads
+        (128, ("l2",)),  # more than the L1 cache holds
+        (512, ("l2", "dram")),  # more than a multiprocessor's share of L2
+    ],
+)
+def test_spilled_registers_go_past_caches_that_do_not_hold_them(
+    local_bytes: int, past: tuple[str, ...]
+) -> None:
+    idle = replace(copy(1 << 20, 1), blocks=132 * 64, counters={}, l1_clocks=0, l2_read=0)
+    spilling = replace(idle, counters=dict.fromkeys(SPILLED.values(), 132e6), local_bytes=local_bytes)
+    before, after = (modelled_time(H200, [launch]).terms for launch in (idle, spilling))
+    more = {name: after[name] - before[name] for name in ("issue", "l1", "l2", "dram")}
+    brought = 1e6 * 4 / 2 if past else 0  # of four sectors two come in a clock
+    assert more["l1"] == pytest.approx((2e6 + brought) / 1.92e9)
+    assert more["issue"] == pytest.approx(2e6 / 4 / 1.92e9)
+    rates = {"l2": H200.l2_rate, "dram": H200.dram_copy}
+    for name, rate in rates.items():
+        assert more[name] == pytest.approx(2 * 132e6 * 128 / rate if name in past else 0)
+
+
 def test_shared_memory_of_another_block_takes_longer_than_the_own() -> None:
     """32 words in one bank are as many sectors there, which pass the network between SMs besides."""
     idle = replace(copy(1 << 20, 1), blocks=132, counters={}, l1_clocks=0, l2_read=0)
@@ -285,6 +309,7 @@ class Record:
     l2_common_bytes: int = 512
     longest_warp: int = 50
     atomics_a_word: float = 0.0
+    local_bytes: int = 0
 
 
 def test_blocks_that_were_run_stand_for_all() -> None:

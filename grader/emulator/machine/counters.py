@@ -186,8 +186,11 @@ class Tally:
         return tuple(Counted(place, dict(counters)) for place, counters in places)
 
 
-def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
-    """blocks: (basic blocks, 2) executions and lanes; lanes: (guarded,); sites: (sites, SITE_SLOTS)."""
+def tally(
+    plan: KernelPlan, blocks: Array, lanes: Array, sites: Array, spilled: tuple[int, int] = (0, 0)
+) -> Tally:
+    """blocks: (basic blocks, 2) executions and lanes; lanes: (guarded,); sites: (sites, SITE_SLOTS); spilled: bytes
+    loaded and stored."""
     result = Tally()
     for block in plan.flow.blocks:
         executions, threads = (int(n) for n in blocks[block.index])
@@ -204,7 +207,19 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
         executions = int(blocks[site.block][0])
         for metric, amount in _site_metrics(site, sites[site.index], executions):
             result.add(metric, site.inst.place, amount)
+    _add_spills(result, plan, spilled)
     return result
+
+
+def _add_spills(result: Tally, plan: KernelPlan, spilled: tuple[int, int]) -> None:
+    """Registers that ptxas keeps in local memory. It says how many bytes its code loads and stores, and not where: in
+    loops or before them. Each such instruction is taken to be executed as often as those of the kernel are on average.
+    """
+    written = sum(len(block.instructions) + bool(block.terminator) for block in plan.flow.blocks)
+    for kind, nbytes in zip(metrics.LOAD_STORE, spilled, strict=True):
+        amount = round(nbytes / 4 * result.total[metrics.WARP_INSTRUCTIONS] / max(1, written))
+        if amount:
+            result.total[metrics.SPILLED[kind]] = amount  # of no line
 
 
 def _warp_metrics(inst: Instruction) -> Iterator[tuple[str, int]]:

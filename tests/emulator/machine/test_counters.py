@@ -624,6 +624,26 @@ def test_sleep(bench: Bench, asked: str, slept: int) -> None:
     assert bench.cuda(source, "k", 1, 64, np.zeros(64, np.int32)).counters[metrics.SLEPT] == slept
 
 
+def test_spilled_registers_are_loaded_and_stored_as_often_as_the_kernel_goes_round(bench: Bench) -> None:
+    """32 floats beside their addresses in 32 registers: PTX, which has no such limit, says nothing of it."""
+    found = {}
+    for bounds in ("64", "1024, 2"):
+        source = f"""extern "C" __global__ void __launch_bounds__({bounds}) k(float* v, int n) {{
+            float x[32];
+            for (int i = 0; i < 32; ++i) x[i] = v[i * 64 + threadIdx.x];
+            for (int r = 0; r < n; ++r)
+                for (int i = 0; i < 32; ++i) x[i] += x[(i * 7 + 1) % 32] * x[(i * 5) % 32];
+            for (int i = 0; i < 32; ++i) v[i * 64 + threadIdx.x] = x[i];
+        }}"""
+        for rounds in (1, 100):
+            ran = bench.cuda(source, "k", 1, 64, np.ones(2048, np.float32), np.int32(rounds))
+            found[bounds, rounds] = [ran.counters.get(metrics.SPILLED[kind], 0) for kind in ("ld", "st")]
+            assert bool(ran.record.local_bytes) == bool(found[bounds, rounds][0])
+    assert found["64", 1] == found["64", 100] == [0, 0]
+    once, often = found["1024, 2", 1], found["1024, 2", 100]
+    assert all(10 < many / few < 100 for few, many in zip(once, often, strict=True))
+
+
 @pytest.mark.parametrize(
     ("kind", "statement", "slots", "doubles"),
     [
