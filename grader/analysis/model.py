@@ -11,12 +11,13 @@ Each term is the time that one part of the device is busy, as if it worked alone
              and what has to be brought in from L2 take more of them
     issue    instructions, four warps' a clock a SM; a division is as many as SASS makes of it
     fma      FP32 arithmetic
-    fp64     FP64 arithmetic, and what divisions and roots of doubles are made of
-    special  reciprocals, roots, exponentials and the like, and what begins with one, such as a division
+    fp64     FP64 arithmetic, on Tensor Cores too, and what divisions and roots of doubles are made of
+    special  reciprocals, roots, exponentials and the like, and what begins with one, such as a division; conversions
+             from and to 64-bit types; counts, searches and reversals of bits
     tensor   arithmetic of Tensor Cores
     latency  memory latencies, fences and sleep that a warp waits for, shared among the warps that are resident
              (Little's law)
-    atomics  updates of one word, which L2 makes one after the other
+    atomics  updates of one word, which L2 makes one after the other: also that of its buffer by each call of printf
     cluster  bytes between the SMs of a cluster, to and from each other's shared memory
 
 Parts work at the same time, but never perfectly: the terms are joined by a p-norm, which lies between their
@@ -28,7 +29,7 @@ instruction a clock at most. Every parameter belongs to a device; none belongs t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Protocol
@@ -45,7 +46,8 @@ SECTORS_A_FILL = 2  # neighbours that come into L1 from L2 in one clock
 ISSUE_A_CLOCK = 4  # warp instructions a SM
 LOADS_IN_FLIGHT = 4  # of a warp: compilers unroll loops by four and move the loads to the front
 USUAL_SHARE = 2.0  # the first warp of a tree does so many times what its warps do on average
-WARPGROUP_COST = {"tf32": 2.0, "fp8": 0.5}  # of an operation, where one of halves costs 1
+TENSOR_COST = {"tf32": 2.0, "fp8": 0.5, "imma": 0.5, "igmma": 0.5}  # of an operation; 1 of halves
+DOUBLES_A_LANE = 2  # multiply-adds of doubles on Tensor Cores while a lane of the FP64 pipe makes one
 OVERLAP = 3.0  # the p of the p-norm: 1 would be no overlap, infinity perfect overlap
 OVERLAP_ALONE = 2.0  # the same where a multiprocessor holds one block, which waits for its loads
 
@@ -83,6 +85,8 @@ class CountedLaunch(Protocol):
     def atomics_a_word(self) -> float: ...
     @property
     def local_bytes(self) -> int: ...
+    @property
+    def host_calls(self) -> Mapping[str, int]: ...
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,7 @@ class LaunchStats:
     rarest_warp: float = 0  # of one that does far more than those that stand for all; 0: none is known
     atomics_a_word: float = 0  # that update one word, one after the other
     local_bytes: int = 0  # a thread
+    host_calls: float = 0  # of printf, malloc and free, by all threads: each updates a word that all share
 
     @property
     def warps(self) -> int:
@@ -152,6 +157,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) 
         rarest_warp=rarest_warp,
         atomics_a_word=record.atomics_a_word,
         local_bytes=record.local_bytes,
+        host_calls=sum(record.host_calls.values()) * scale,
     )
 
 
@@ -203,15 +209,11 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         "l1": _l1_clocks(device, launch) * busiest,
         "issue": _slots(launch) / _issued(launch, resident) * busiest,
         "fma": sum(launch.counters.get(name, 0) for name in FP32) / sm.fma_lanes * busiest,
-        "fp64": launch.counters.get(metrics.FP64_INSTRUCTIONS, 0) * WARP / sm.fp64_lanes * busiest,
+        "fp64": _doubles(launch) / sm.fp64_lanes * busiest,
         "special": launch.counters.get(metrics.SPECIAL_FUNCTIONS, 0) * WARP / sm.special_lanes * busiest,
-        "tensor": launch.counters.get(metrics.TENSOR_OPS["fp16", "fp32"], 0)
-        * device.sms
-        * device.clock_hz
-        / device.mma_flop
-        * busiest,
+        "tensor": _products(launch) / device.mma_flop * device.sms * device.clock_hz * busiest,
         "latency": _latency(device, launch, resident),
-        "atomics": launch.atomics_a_word * device.atomic_clocks / device.clock_hz,
+        "atomics": (launch.atomics_a_word + launch.host_calls) * device.atomic_clocks / device.clock_hz,
         "cluster": _peer_bytes(launch) / sm.peer_bytes * busiest if sm.peer_bytes else 0.0,
     }
 
@@ -240,12 +242,29 @@ def _busiest(device: DeviceSpec, launch: LaunchStats) -> float:
     return ceil(launch.blocks / device.sms) / launch.blocks
 
 
+def _doubles(launch: LaunchStats) -> float:
+    """Operations of the FP64 pipe, of all lanes. Tensor Cores multiply doubles twice as fast (datasheets of A100, H100
+    and H200)."""
+    multiplied = launch.counters.get(metrics.TENSOR_OPS["fp64", "fp64"], 0) / 2
+    return launch.counters.get(metrics.FP64_INSTRUCTIONS, 0) * WARP + multiplied / DOUBLES_A_LANE
+
+
+def _products(launch: LaunchStats) -> float:
+    """Operations of mma.sync, as if they were all of halves."""
+    names = [(factors, name) for (factors, _), name in metrics.TENSOR_OPS.items() if factors != "fp64"]
+    return _as_halves(launch, [*names, ("imma", metrics.INTEGER_OPS["imma"])])
+
+
+def _as_halves(launch: LaunchStats, names: Iterable[tuple[str, str]]) -> float:
+    """Operations of Tensor Cores, by factors and metric: how many of halves take as long. FP8 and 8-bit integers take
+    half as long as halves, TF32 twice as long (datasheets)."""
+    return sum(launch.counters.get(name, 0) * TENSOR_COST.get(factors, 1.0) for factors, name in names)
+
+
 def _warpgroup_products(device: DeviceSpec, launch: LaunchStats) -> float:
-    """Seconds of wgmma: FP8 takes half as long as halves, TF32 twice as long."""
-    work = sum(
-        launch.counters.get(name, 0) * WARPGROUP_COST.get(factors, 1.0)
-        for factors, name in metrics.WARPGROUP_OPS.items()
-    )
+    """Seconds of wgmma."""
+    names = [*metrics.WARPGROUP_OPS.items(), ("igmma", metrics.INTEGER_OPS["igmma"])]
+    work = _as_halves(launch, names)
     return work / device.wgmma_flop * device.sms * _busiest(device, launch) if work else 0.0
 
 

@@ -165,7 +165,8 @@ SLEPT = "emulator__nanosleep_time.sum"
 WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
 
 # Those of the unit for special functions (XU): reciprocals, roots, exponentials, logarithms, sines and cosines, and one
-# for each division and exact root, which begin so. A GPU counts conversions as well, which go the same way.
+# for each division and exact root, which begin so; conversions from and to 64-bit types; and counts, searches and
+# reversals of bits. A GPU counts other conversions as well, which go the same way.
 SPECIAL_FUNCTIONS = "smsp__inst_executed_pipe_xu.sum"
 
 # Those of the unit for double precision: additions, multiplications, comparisons, and what divisions and roots are made

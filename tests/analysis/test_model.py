@@ -29,6 +29,7 @@ from grader.emulator.metrics import (
     GLOBAL_REQUESTS,
     GLOBAL_SECTORS,
     GLOBAL_WAVEFRONTS,
+    INTEGER_OPS,
     INTER_THREAD,
     PEER_BYTES,
     PEER_REQUESTS,
@@ -138,6 +139,22 @@ def test_tensor_cores_run_at_what_mma_sync_was_measured_to_make() -> None:
     assert modelled_time(H200, [stats]).terms["tensor"] == pytest.approx(1e12 / 648e12)
 
 
+@pytest.mark.parametrize(
+    ("metric", "term", "rate"),
+    [
+        (TENSOR_OPS["fp16", "fp16"], "tensor", 648e12),
+        (TENSOR_OPS["bf16", "fp32"], "tensor", 648e12),
+        (TENSOR_OPS["tf32", "fp32"], "tensor", 324e12),
+        (INTEGER_OPS["imma"], "tensor", 1296e12),
+        (INTEGER_OPS["igmma"], "tensor", 1580e12),
+        (TENSOR_OPS["fp64", "fp64"], "fp64", 4 * 64 * 132 * 1.92e9),
+    ],
+)
+def test_tensor_cores_take_other_factors_at_other_rates(metric: str, term: str, rate: float) -> None:
+    stats = replace(copy(1 << 20, 1), blocks=132 * 64, counters={metric: 1e12}, l1_clocks=0)
+    assert modelled_time(H200, [stats]).terms[term] == pytest.approx(1e12 / rate)
+
+
 @pytest.mark.parametrize(("factors", "rate"), [("fp16", 790e12), ("tf32", 395e12), ("fp8", 1580e12)])
 def test_products_of_warpgroups_run_beside_all_else(factors: str, rate: float) -> None:
     idle = replace(copy(1 << 20, 1), blocks=132 * 64, l1_clocks=0)
@@ -161,6 +178,8 @@ def test_updates_of_one_word_follow_each_other() -> None:
     stats = replace(copy(1 << 20, 1), atomics_a_word=1e6)
     assert modelled_time(H200, [stats]).terms["atomics"] == pytest.approx(3.4e6 / 1.92e9)
     assert modelled_time(H200, [copy(1 << 20, 1)]).terms["atomics"] == 0
+    printing = replace(copy(1 << 20, 1), host_calls=1e6)
+    assert modelled_time(H200, [printing]).terms["atomics"] == pytest.approx(3.4e6 / 1.92e9)
 
 
 def test_atomics_in_shared_memory_run_at_what_an_sm_was_measured_to_make() -> None:
@@ -310,6 +329,7 @@ class Record:
     longest_warp: int = 50
     atomics_a_word: float = 0.0
     local_bytes: int = 0
+    host_calls: Mapping[str, int] = field(default_factory=lambda: {"printf": 3, "free": 2})
 
 
 def test_blocks_that_were_run_stand_for_all() -> None:
@@ -318,6 +338,7 @@ def test_blocks_that_were_run_stand_for_all() -> None:
     assert (stats.counters[GLOBAL_SECTORS["ld"]], stats.l1_clocks) == (256, 64)
     assert (stats.dram_read, stats.dram_write, stats.l2_read, stats.l2_common) == (3000, 400, 8192, 512)
     assert launch_stats(Record(atomics_a_word=5), array_bytes=3000).atomics_a_word == 5
+    assert stats.host_calls == 20
     with pytest.raises(ValueError, match="no block"):
         launch_stats(Record(blocks_run=0), 3000)
 

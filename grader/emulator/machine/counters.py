@@ -38,6 +38,7 @@ Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 _PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h", "bf16": "h", "bf16x2": "h"}
 _ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
 _SPECIAL = ("rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "div", "rem")
+_BITWISE = ("popc", "clz", "bfind", "brev")
 _FP64 = ("add", "sub", "mul", "fma", "mad", "min", "max", "setp", "set")
 _EXPANSIONS = {
     "div.rn.f64": (18, 8),
@@ -114,9 +115,16 @@ def metric_of(opcode: str) -> str | None:
 
 
 @functools.cache
-def _is_special(opcode: str) -> bool:
-    """Whether it is an instruction of the unit for special functions, or ptxas begins with one what it makes of it."""
-    return opcode.split(".")[0] in _SPECIAL
+def _special(opcode: str) -> int:
+    """Instructions of the unit for special functions: itself, those that ptxas makes of it for a 64-bit integer, or one
+    with which it begins what it makes of it."""
+    name, *parts = opcode.split(".")
+    if name in _BITWISE:
+        return 2 if parts[-1].endswith("64") else 1
+    if name == "cvt":
+        kinds = "".join(parts[-2:])
+        return int("64" in kinds and "f" in kinds)  # integers are only extended, or cut off
+    return int(name in _SPECIAL)
 
 
 @functools.cache
@@ -226,8 +234,7 @@ def _warp_metrics(inst: Instruction) -> Iterator[tuple[str, int]]:
     """What a warp's instruction counts as, wherever it leads."""
     yield metrics.WARP_INSTRUCTIONS, 1
     yield from _tensor_metrics(inst.opcode)
-    if _is_special(inst.opcode):
-        yield metrics.SPECIAL_FUNCTIONS, 1
+    yield metrics.SPECIAL_FUNCTIONS, _special(inst.opcode)
     slots, doubles = _expansion(inst.opcode)
     yield metrics.FP64_INSTRUCTIONS, doubles
     if slots and not isinstance(inst.operands[-1], Imm):  # by a constant, ptxas multiplies

@@ -584,10 +584,15 @@ def test_what_calls_led_to_adds_up_by_line() -> None:
         ("x = x / y;", 1),
         ("x = sqrtf(x);", 1),
         ("x = x * y + x;", 0),
+        ('double d; asm volatile("cvt.f64.f32 %0, %1;" : "=d"(d) : "f"(x)); x = d;', 2),
+        ("long long i = x; x = i & 3;", 2),
+        ("unsigned i = x; x = i & 3;", 0),
+        ("x = __brev(__float_as_uint(x)) & __popc(__float_as_uint(y));", 2),
+        ("x = __popcll(__float_as_uint(x) * 77ull << 9) + __clz(__float_as_uint(y));", 3),
     ],
 )
 def test_special_functions(bench: Bench, statement: str, count: int) -> None:
-    """Of one warp; a division and an exact root begin with one each."""
+    """Of one warp; a division and an exact root begin with one each, and bits are counted 32 at a time."""
     body = f"float x = v[threadIdx.x], y = v[32]; {statement} v[threadIdx.x] = x;"
     source = f'extern "C" __global__ void k(float* v) {{ {body} }}'
     ran = bench.cuda(source, "k", 1, 32, np.ones(33, np.float32))
