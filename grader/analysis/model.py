@@ -2,7 +2,8 @@
 
 Each term is the time that one part of the device is busy, as if it worked alone:
 
-    dram     bytes to and from DRAM; those too of spilled registers that do not fit into the L2 cache
+    dram     bytes to and from DRAM; those too of spilled registers that do not fit into the L2 cache, and what is
+             prefetched beyond what is loaded
     l2       sectors between the L2 cache and the SMs: those of loads that miss the L1 cache, and those of
              every store, which L1 passes on; a sector alone in its line costs more than one of four; what all
              blocks load comes once for each SM, if L1 holds all that a block loads; and spilled registers, if L1 does
@@ -106,6 +107,7 @@ class LaunchStats:
     longest_warp: float = 0  # instructions of the warp that executes the most; 0: all do as much
     rarest_warp: float = 0  # of one that does far more than those that stand for all; 0: none is known
     atomics_a_word: float = 0  # that update one word, one after the other
+    prefetched: float = 0  # bytes beyond those that are loaded past L1: for nobody
     local_bytes: int = 0  # a thread
     host_calls: float = 0  # of printf, malloc and free, by all threads: each updates a word that all share
 
@@ -142,6 +144,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) 
     if record.blocks_run < 1:
         raise ValueError("no block of the launch was run")
     scale = record.grid_blocks / record.blocks_run
+    prefetched = SECTOR * record.counters.get(metrics.PREFETCHED, 0)
     return LaunchStats(
         blocks=record.grid_blocks,
         block_threads=prod(record.block),
@@ -156,6 +159,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) 
         longest_warp=record.longest_warp,
         rarest_warp=rarest_warp,
         atomics_a_word=record.atomics_a_word,
+        prefetched=max(0, prefetched - record.l2_read_bytes) * scale,
         local_bytes=record.local_bytes,
         host_calls=sum(record.host_calls.values()) * scale,
     )
@@ -284,7 +288,9 @@ def _dram(device: DeviceSpec, launch: LaunchStats) -> float:
     per_read = 1 / device.dram_read
     per_write = 2 / device.dram_copy - per_read
     loads, stores = _spilled_past(device, launch, device.l2_bytes / device.sms)
-    return (launch.dram_read + loads) * per_read + (launch.dram_write + stores) * per_write
+    return (launch.dram_read + launch.prefetched + loads) * per_read + (
+        launch.dram_write + stores
+    ) * per_write
 
 
 def _spilled_past(device: DeviceSpec, launch: LaunchStats, room: float) -> tuple[float, float]:

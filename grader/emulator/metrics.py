@@ -161,6 +161,9 @@ INTEGER_OPS = {
 FENCES = {scope: f"emulator__inst_executed_op_membar_{scope}.sum" for scope in ("gl", "sys")}
 SLEPT = "emulator__nanosleep_time.sum"
 
+# And sectors that prefetches bring to L2: of those of a warp each one once, of bulk and tensor copies all.
+PREFETCHED = "emulator__sectors_prefetched.sum"
+
 # Warp instructions of any kind.
 WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
 
@@ -220,6 +223,7 @@ NAMES = frozenset(
         *INTEGER_OPS.values(),
         *FENCES.values(),
         SLEPT,
+        PREFETCHED,
         WARP_INSTRUCTIONS,
         SPECIAL_FUNCTIONS,
         FP64_INSTRUCTIONS,

@@ -34,6 +34,7 @@ from grader.emulator.metrics import (
     PEER_BYTES,
     PEER_REQUESTS,
     PEER_SECTORS,
+    PREFETCHED,
     SHARED_ATOMICS,
     SHARED_WAVEFRONTS,
     SLEPT,
@@ -235,6 +236,17 @@ def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:
     stats = replace(idle, counters={INTER_THREAD: 32 * 132 * 1e6})
     assert modelled_time(H200, [idle]).terms["l1"] == 0
     assert modelled_time(H200, [stats]).terms["l1"] == pytest.approx(1e6 / 1.92e9)
+
+
+@pytest.mark.parametrize(("prefetched", "for_nobody"), [(64, 0), (100, 4 * 36 * 32)])
+def test_what_is_prefetched_beyond_what_is_loaded_comes_from_dram(prefetched: int, for_nobody: int) -> None:
+    """A quarter of the launch was run, which loads 64 sectors."""
+    stats = launch_stats(Record(counters={PREFETCHED: prefetched}), array_bytes=3000)
+    assert stats.prefetched == for_nobody
+    before, after = (
+        modelled_time(H200, [each]).terms["dram"] for each in (replace(stats, prefetched=0), stats)
+    )
+    assert after - before == pytest.approx(for_nobody / H200.dram_read)
 
 
 @pytest.mark.parametrize(

@@ -250,6 +250,9 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     if operation == "sleep":
         yield metrics.SLEPT, amount
         return
+    if operation == "prefetch":
+        yield metrics.PREFETCHED, amount
+        return
     yield from _peer_metrics(
         site, *(int(counted[slot]) for slot in (PEER_REQUESTS, PEER_SECTORS, PEER_EXCESS))
     )
@@ -371,7 +374,7 @@ def l2_bytes(plan: KernelPlan, sites: Array) -> tuple[int, int]:
     """Bytes that pass between L1 and L2: sectors that L1 has not when loaded, all sectors when stored."""
     read = written = 0
     for site in plan.sites:
-        if site.space in ("global", "generic"):
+        if site.space in ("global", "generic") and site.operation != "prefetch":
             # Bulk copies do not look for what they load in L1.
             loaded = SECTORS if site.operation == "ld" and is_bulk_copy(site.inst) else NEW_SECTORS
             read += int(sites[site.index][loaded]) * 32

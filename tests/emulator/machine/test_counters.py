@@ -629,6 +629,24 @@ def test_sleep(bench: Bench, asked: str, slept: int) -> None:
     assert bench.cuda(source, "k", 1, 64, np.zeros(64, np.int32)).counters[metrics.SLEPT] == slept
 
 
+@pytest.mark.parametrize(
+    ("prefetch", "sectors"),
+    [
+        ('"prefetch.global.L2 [%0];" :: "l"(v + 4 * t)', 16),  # 16 bytes a lane
+        ('"prefetch.global.L2 [%0];" :: "l"(v + t % 2)', 1),
+        ('"cp.async.bulk.prefetch.L2.global [%0], %1;" :: "l"(v), "r"(512)', 32 * 16),
+    ],
+)
+def test_prefetches(bench: Bench, prefetch: str, sectors: int) -> None:
+    """Of one warp. What they bring is neither loaded nor stored."""
+    source = (
+        f'extern "C" __global__ void k(float* v) {{ int t = threadIdx.x; asm volatile({prefetch}, "r"(t)); }}'
+    )
+    ran = bench.cuda(source, "k", 1, 32, np.ones(128, np.float32)).record
+    assert ran.counters.get(metrics.PREFETCHED, 0) == sectors
+    assert (ran.l2_read_bytes, ran.l2_write_bytes, ran.dram_read_bytes) == (0, 0, 0)
+
+
 def test_spilled_registers_are_loaded_and_stored_as_often_as_the_kernel_goes_round(bench: Bench) -> None:
     """32 floats beside their addresses in 32 registers: PTX, which has no such limit, says nothing of it."""
     found = {}
