@@ -370,6 +370,7 @@ class LaunchExecution:
             "BLOCK_BUDGET": self.budget,
             "LAUNCH_BUDGET": TOGETHER * self.budget,
             "MOST_STORED_AGAIN": self.budget // STORED_AGAIN_EFFORT,
+            "LAUNCHED_AT": time.time_ns(),
             "SM_COUNT": self.device.attributes["multiprocessor_count"],
             "HOST_CALL": self.calls.address,
             "TRACE": self.trace.begin() if self.trace else 0,
