@@ -453,6 +453,8 @@ class LaunchRecord:
     """Its code may have a block wait until another has written something."""
     touched: tuple[Touched, ...] = ()
     """Where blocks were sampled."""
+    local_bytes: int = 0
+    """Local memory a thread, as ptxas allotted it, with registers that it has spilled."""
     atomics_a_word: float = 0.0
     """How many atomics of the whole grid update a word of global memory, on average over those that any updates."""
     accessed: tuple[Accessed, ...] = ()

@@ -68,6 +68,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     WARP_BYTES,  # size of one state
     BLOCKS,  # how many basic blocks the kernel has
     SM_COUNT,
+    LAUNCHED_AT,  # nanoseconds since 1970
     ASYNC,  # pointer to the warps' queues of cp.async, ASYNC_WARP_BYTES each; 0 where the kernel has none
     SYMBOLS,  # pointer to the addresses of the global variables the kernel names
     HOST_CALL,  # address of the callback behind printf and the like (machine/host.py): below CALL_AT, which it is
@@ -152,7 +153,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(130)
+) = range(131)
 
 UNWRITTEN_MARKS = 0x0101_0101_0101_0101  # LOCAL_MARKS where each byte counts as unwritten, the first origin
 
