@@ -2,20 +2,23 @@
 
 Each term is the time that one part of the device is busy, as if it worked alone:
 
-    dram     bytes to and from DRAM
+    dram     bytes to and from DRAM; those too of spilled registers that do not fit into the L2 cache, and what is
+             prefetched beyond what is loaded
     l2       sectors between the L2 cache and the SMs: those of loads that miss the L1 cache, and those of
              every store, which L1 passes on; a sector alone in its line costs more than one of four; what all
-             blocks load comes once for each SM, if L1 holds all that a block loads
+             blocks load comes once for each SM, if L1 holds all that a block loads; and spilled registers, if L1 does
+             not hold them
     l1       turns of the L1 cache and shared memory, one a clock a SM: bank conflicts, scattered accesses
              and what has to be brought in from L2 take more of them
     issue    instructions, four warps' a clock a SM; a division is as many as SASS makes of it
     fma      FP32 arithmetic
-    fp64     FP64 arithmetic, and what divisions and roots of doubles are made of
-    special  reciprocals, roots, exponentials and the like, and what begins with one, such as a division
+    fp64     FP64 arithmetic, on Tensor Cores too, and what divisions and roots of doubles are made of
+    special  reciprocals, roots, exponentials and the like, and what begins with one, such as a division; conversions
+             from and to 64-bit types; counts, searches and reversals of bits
     tensor   arithmetic of Tensor Cores
     latency  memory latencies, fences and sleep that a warp waits for, shared among the warps that are resident
              (Little's law)
-    atomics  updates of one word, which L2 makes one after the other
+    atomics  updates of one word, which L2 makes one after the other: also that of its buffer by each call of printf
     cluster  bytes between the SMs of a cluster, to and from each other's shared memory
 
 Parts work at the same time, but never perfectly: the terms are joined by a p-norm, which lies between their
@@ -27,7 +30,7 @@ instruction a clock at most. Every parameter belongs to a device; none belongs t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Protocol
@@ -44,7 +47,8 @@ SECTORS_A_FILL = 2  # neighbours that come into L1 from L2 in one clock
 ISSUE_A_CLOCK = 4  # warp instructions a SM
 LOADS_IN_FLIGHT = 4  # of a warp: compilers unroll loops by four and move the loads to the front
 USUAL_SHARE = 2.0  # the first warp of a tree does so many times what its warps do on average
-WARPGROUP_COST = {"tf32": 2.0, "fp8": 0.5}  # of an operation, where one of halves costs 1
+TENSOR_COST = {"tf32": 2.0, "fp8": 0.5, "imma": 0.5, "igmma": 0.5}  # of an operation; 1 of halves
+DOUBLES_A_LANE = 2  # multiply-adds of doubles on Tensor Cores while a lane of the FP64 pipe makes one
 OVERLAP = 3.0  # the p of the p-norm: 1 would be no overlap, infinity perfect overlap
 OVERLAP_ALONE = 2.0  # the same where a multiprocessor holds one block, which waits for its loads
 
@@ -80,6 +84,10 @@ class CountedLaunch(Protocol):
     def longest_warp(self) -> int: ...
     @property
     def atomics_a_word(self) -> float: ...
+    @property
+    def local_bytes(self) -> int: ...
+    @property
+    def host_calls(self) -> Mapping[str, int]: ...
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,9 @@ class LaunchStats:
     longest_warp: float = 0  # instructions of the warp that executes the most; 0: all do as much
     rarest_warp: float = 0  # of one that does far more than those that stand for all; 0: none is known
     atomics_a_word: float = 0  # that update one word, one after the other
+    prefetched: float = 0  # bytes beyond those that are loaded past L1: for nobody
+    local_bytes: int = 0  # a thread
+    host_calls: float = 0  # of printf, malloc and free, by all threads: each updates a word that all share
 
     @property
     def warps(self) -> int:
@@ -133,6 +144,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) 
     if record.blocks_run < 1:
         raise ValueError("no block of the launch was run")
     scale = record.grid_blocks / record.blocks_run
+    prefetched = SECTOR * record.counters.get(metrics.PREFETCHED, 0)
     return LaunchStats(
         blocks=record.grid_blocks,
         block_threads=prod(record.block),
@@ -147,6 +159,9 @@ def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) 
         longest_warp=record.longest_warp,
         rarest_warp=rarest_warp,
         atomics_a_word=record.atomics_a_word,
+        prefetched=max(0, prefetched - record.l2_read_bytes) * scale,
+        local_bytes=record.local_bytes,
+        host_calls=sum(record.host_calls.values()) * scale,
     )
 
 
@@ -198,15 +213,11 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         "l1": _l1_clocks(device, launch) * busiest,
         "issue": _slots(launch) / _issued(launch, resident) * busiest,
         "fma": sum(launch.counters.get(name, 0) for name in FP32) / sm.fma_lanes * busiest,
-        "fp64": launch.counters.get(metrics.FP64_INSTRUCTIONS, 0) * WARP / sm.fp64_lanes * busiest,
+        "fp64": _doubles(launch) / sm.fp64_lanes * busiest,
         "special": launch.counters.get(metrics.SPECIAL_FUNCTIONS, 0) * WARP / sm.special_lanes * busiest,
-        "tensor": launch.counters.get(metrics.TENSOR_OPS["fp16", "fp32"], 0)
-        * device.sms
-        * device.clock_hz
-        / device.mma_flop
-        * busiest,
+        "tensor": _products(launch) / device.mma_flop * device.sms * device.clock_hz * busiest,
         "latency": _latency(device, launch, resident),
-        "atomics": launch.atomics_a_word * device.atomic_clocks / device.clock_hz,
+        "atomics": (launch.atomics_a_word + launch.host_calls) * device.atomic_clocks / device.clock_hz,
         "cluster": _peer_bytes(launch) / sm.peer_bytes * busiest if sm.peer_bytes else 0.0,
     }
 
@@ -235,18 +246,36 @@ def _busiest(device: DeviceSpec, launch: LaunchStats) -> float:
     return ceil(launch.blocks / device.sms) / launch.blocks
 
 
+def _doubles(launch: LaunchStats) -> float:
+    """Operations of the FP64 pipe, of all lanes. Tensor Cores multiply doubles twice as fast (datasheets of A100, H100
+    and H200)."""
+    multiplied = launch.counters.get(metrics.TENSOR_OPS["fp64", "fp64"], 0) / 2
+    return launch.counters.get(metrics.FP64_INSTRUCTIONS, 0) * WARP + multiplied / DOUBLES_A_LANE
+
+
+def _products(launch: LaunchStats) -> float:
+    """Operations of mma.sync, as if they were all of halves."""
+    names = [(factors, name) for (factors, _), name in metrics.TENSOR_OPS.items() if factors != "fp64"]
+    return _as_halves(launch, [*names, ("imma", metrics.INTEGER_OPS["imma"])])
+
+
+def _as_halves(launch: LaunchStats, names: Iterable[tuple[str, str]]) -> float:
+    """Operations of Tensor Cores, by factors and metric: how many of halves take as long. FP8 and 8-bit integers take
+    half as long as halves, TF32 twice as long (datasheets)."""
+    return sum(launch.counters.get(name, 0) * TENSOR_COST.get(factors, 1.0) for factors, name in names)
+
+
 def _warpgroup_products(device: DeviceSpec, launch: LaunchStats) -> float:
-    """Seconds of wgmma: FP8 takes half as long as halves, TF32 twice as long."""
-    work = sum(
-        launch.counters.get(name, 0) * WARPGROUP_COST.get(factors, 1.0)
-        for factors, name in metrics.WARPGROUP_OPS.items()
-    )
+    """Seconds of wgmma."""
+    names = [*metrics.WARPGROUP_OPS.items(), ("igmma", metrics.INTEGER_OPS["igmma"])]
+    work = _as_halves(launch, names)
     return work / device.wgmma_flop * device.sms * _busiest(device, launch) if work else 0.0
 
 
 def _slots(launch: LaunchStats) -> float:
     """Issue slots of all warps."""
-    return sum(launch.counters.get(name, 0) for name in (metrics.WARP_INSTRUCTIONS, metrics.EXPANDED))
+    slots = (metrics.WARP_INSTRUCTIONS, metrics.EXPANDED, *metrics.SPILLED.values())
+    return sum(launch.counters.get(name, 0) for name in slots)
 
 
 def _issued(launch: LaunchStats, resident: int) -> float:
@@ -258,14 +287,32 @@ def _dram(device: DeviceSpec, launch: LaunchStats) -> float:
     # Where as much is written as read, both together run at dram_copy; a write costs what is missing.
     per_read = 1 / device.dram_read
     per_write = 2 / device.dram_copy - per_read
-    return launch.dram_read * per_read + launch.dram_write * per_write
+    loads, stores = _spilled_past(device, launch, device.l2_bytes / device.sms)
+    return (launch.dram_read + launch.prefetched + loads) * per_read + (
+        launch.dram_write + stores
+    ) * per_write
+
+
+def _spilled_past(device: DeviceSpec, launch: LaunchStats, room: float) -> tuple[float, float]:
+    """Bytes of spilled registers that are loaded and stored past a cache of which a multiprocessor has so much: all of
+    them where the local memory of its threads does not fit. They come round in turn, so that each has been evicted
+    before it is needed again."""
+    threads = _resident(device, launch) * launch.block_threads
+    if threads * launch.local_bytes <= room:
+        return 0.0, 0.0
+    loads, stores = (4 * WARP * launch.counters.get(metrics.SPILLED[kind], 0) for kind in metrics.LOAD_STORE)
+    return loads, stores
+
+
+def _l1_room(device: DeviceSpec, launch: LaunchStats) -> float:
+    """Bytes of a multiprocessor that shared memory leaves to the L1 cache."""
+    return device.capability.shared_bytes - _resident(device, launch) * launch.shared_bytes
 
 
 def _from_l2(device: DeviceSpec, launch: LaunchStats) -> float:
     """Bytes that come from L2. Where L1 has room for all that a block loads, what others load as well is still there
     when the next block begins on the multiprocessor: it comes once for each of these."""
-    room = device.capability.shared_bytes - _resident(device, launch) * launch.shared_bytes
-    kept = launch.l2_common if launch.l2_read / launch.blocks <= room else 0.0
+    kept = launch.l2_common if launch.l2_read / launch.blocks <= _l1_room(device, launch) else 0.0
     return launch.l2_read - kept * max(0, launch.blocks - device.sms)
 
 
@@ -278,7 +325,8 @@ def _l2(device: DeviceSpec, launch: LaunchStats) -> float:
     # One sector of a whole line costs 1 / l2_rate a byte, one alone in its line 1 / l2_scattered.
     share = SECTOR / (1 - 1 / SECTORS_A_LINE) * (1 / device.l2_scattered - 1 / device.l2_rate)
     moved = (reads + stores) * (SECTOR / device.l2_scattered - share) + alone * share
-    return moved + atomics * SECTOR / device.l2_atomics
+    spilled = sum(_spilled_past(device, launch, _l1_room(device, launch)))
+    return moved + spilled / device.l2_rate + atomics * SECTOR / device.l2_atomics
 
 
 def _neighbours(launch: LaunchStats, kind: str) -> float:
@@ -302,8 +350,10 @@ def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
     for kind in ("ld", "st"):
         shared = counters.get(metrics.SHARED_INSTRUCTIONS[kind], 0) * instruction
         clocks += max(counters.get(metrics.SHARED_WAVEFRONTS[kind], 0), shared)
-        clocks += counters.get(metrics.LOCAL_INSTRUCTIONS[kind], 0) * instruction
-    clocks += counters.get(metrics.COPY_CONFLICTS, 0)
+        local = (metrics.LOCAL_INSTRUCTIONS[kind], metrics.SPILLED[kind])
+        clocks += sum(counters.get(name, 0) for name in local) * instruction
+    loads, _ = _spilled_past(device, launch, _l1_room(device, launch))
+    clocks += loads / SECTOR / SECTORS_A_FILL + counters.get(metrics.COPY_CONFLICTS, 0)
     swaps = counters.get(metrics.SHARED_ATOMICS["cas"], 0) * device.shared_cas_clocks
     return clocks + max(counters.get(metrics.SHARED_WAVEFRONTS["atom"], 0), swaps)
 

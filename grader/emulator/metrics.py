@@ -37,6 +37,10 @@ LOCAL_REQUESTS = _by_operation("l1tex__t_requests_pipe_lsu_mem_local_op_{}.sum",
 # Sectors of local memory, 32 bytes each.
 LOCAL_SECTORS = _by_operation("l1tex__t_sectors_pipe_lsu_mem_local_op_{}.sum", LOAD_STORE)
 
+# What has no metric in Nsight Compute, which counts it among the instructions and requests above: warp instructions
+# that load and store registers which ptxas has spilled, four bytes a lane. PTX has none of them.
+SPILLED = _by_operation("emulator__inst_executed_op_local_{}_spilled.sum", LOAD_STORE)
+
 # Wavefronts: passes of requests through shared memory, each at most one word of 4 bytes a bank.
 SHARED_WAVEFRONTS = _by_operation(
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", (*LOAD_STORE, "atom")
@@ -157,11 +161,15 @@ INTEGER_OPS = {
 FENCES = {scope: f"emulator__inst_executed_op_membar_{scope}.sum" for scope in ("gl", "sys")}
 SLEPT = "emulator__nanosleep_time.sum"
 
+# And sectors that prefetches bring to L2: of those of a warp each one once, of bulk and tensor copies all.
+PREFETCHED = "emulator__sectors_prefetched.sum"
+
 # Warp instructions of any kind.
 WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
 
 # Those of the unit for special functions (XU): reciprocals, roots, exponentials, logarithms, sines and cosines, and one
-# for each division and exact root, which begin so. A GPU counts conversions as well, which go the same way.
+# for each division and exact root, which begin so; conversions from and to 64-bit types; and counts, searches and
+# reversals of bits. A GPU counts other conversions as well, which go the same way.
 SPECIAL_FUNCTIONS = "smsp__inst_executed_pipe_xu.sum"
 
 # Those of the unit for double precision: additions, multiplications, comparisons, and what divisions and roots are made
@@ -187,6 +195,7 @@ NAMES = frozenset(
         IDEAL_SECTORS,
         *LOCAL_REQUESTS.values(),
         *LOCAL_SECTORS.values(),
+        *SPILLED.values(),
         *SHARED_WAVEFRONTS.values(),
         *SHARED_CONFLICTS.values(),
         *SHARED_ATOMICS.values(),
@@ -214,6 +223,7 @@ NAMES = frozenset(
         *INTEGER_OPS.values(),
         *FENCES.values(),
         SLEPT,
+        PREFETCHED,
         WARP_INSTRUCTIONS,
         SPECIAL_FUNCTIONS,
         FP64_INSTRUCTIONS,

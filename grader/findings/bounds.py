@@ -6,7 +6,7 @@ import math
 import re
 
 from grader.emulator.machine.records import Finding, Text
-from grader.findings.phrases import near_device_memory, offset_of
+from grader.findings.phrases import ELEMENTS, near_device_memory, offset_of
 
 GUARD = "Guard the access: threads that have no element must not touch memory."
 _GUARDED = (
@@ -71,6 +71,10 @@ _GIVEN = (
 _FIRST_OF_SEVERAL = (
     "The condition in line {line} looks at the first element alone, and the access takes {many}: `{index} + {last} "
     "{sign}`, and what is left behind them is taken one by one."
+)
+_OTHER_TYPE = (
+    "`{array}` holds {elements}, of {nbytes} bytes each, and `{cast}*` has the access take {size}: a cast changes how "
+    "the pointer counts, and not what lies there. Leave the pointer as it is, and cast the value."
 )
 _PACKS = (
     "The condition in line {line}, `{compared}`, counts elements, and the index counts packs of {many} elements, "
@@ -201,6 +205,12 @@ def _unsigned(finding: Finding) -> str:
 
 def _of_text(finding: Finding, text: Text) -> str:
     """By what the line and the condition before it are seen to count, in place of elements."""
+    nbytes, elements = ELEMENTS.get(finding.dtype or "", (0, ""))
+    numbers = _NUMBERS if finding.action == "atomic" else _NUMBERS[:1]
+    if text.cast in numbers and 0 < nbytes < (taken := finding.size or 0):
+        return _OTHER_TYPE.format(
+            array=finding.array, elements=elements, nbytes=nbytes, cast=text.cast, size=taken
+        )
     if {*_DOTTED.findall(text.moved)} & {*_DOTTED.findall(f"{text.index} {text.formed}")}:
         return _MOVED.format(array=finding.array, by=text.moved)
     if _BYTES.search(f"{text.line} {text.index} {text.formed}") and "char" not in text.line:
@@ -218,6 +228,15 @@ def _of_text(finding: Finding, text: Text) -> str:
     return _of_condition(finding)
 
 
+_NUMBERS = (
+    "double",
+    "long long",
+    "unsigned long long",
+    "int64_t",
+    "uint64_t",
+    "size_t",
+)
+"""Types of one number of 8 bytes. All but the first are packs of several elements as well, where they are copied."""
 _BYTES = re.compile(r"[-+*\[]\s*sizeof\b|\bsizeof\s*(?:\(\s*\w+\s*\)|\w+)\s*\*")
 _TYPES = (
     "float",

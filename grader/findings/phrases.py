@@ -13,6 +13,18 @@ from grader.emulator.runtime.layout import GLOBAL_BASE
 NEAR = 1 << 40
 """Bytes around the device's memory that an index of 32 bits goes beyond it, and more; the host's is further away."""
 
+ELEMENTS = {
+    "float16": (2, "halves"),
+    "bfloat16": (2, "bfloat16 elements"),
+    "float32": (4, "floats"),
+    "float64": (8, "doubles"),
+    "int32": (4, "ints"),
+    "uint32": (4, "ints"),
+    "uint8": (1, "bytes"),
+    "int8": (1, "bytes"),
+}
+"""Bytes of an element, and what several are called."""
+
 VERBS: Mapping[Action, str] = {"read": "reads", "write": "writes", "atomic": "updates"}
 
 

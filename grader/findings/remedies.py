@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from grader.emulator.machine.records import BULK_COPY, TENSOR_COPY, Finding, Kind, PhaseFault, Scope
 from grader.findings import bounds
+from grader.findings.phrases import ELEMENTS
 
 ALIGN = (
     "An access of several elements at a time, such as a float4, needs an address that is a multiple of its size: take "
@@ -19,6 +20,11 @@ _ALIGN_ROWS = (
 REACH_BARRIERS = (
     "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and do not return before "
     "it."
+)
+_UNEVEN_LOOP = (
+    "Threads go through the loop in line {line} more or less often, as threadIdx says, and each time meet this "
+    "__syncthreads(): move it behind the loop. Where each step needs one, let all threads take as many steps, and put "
+    "the condition on what they load and store."
 )
 _COME_BY = (
     "The number of threads at a named barrier, bar.sync or bar.arrive, is that of all who come by it, in whole warps: "
@@ -251,8 +257,9 @@ def _remedy(finding: Finding) -> str:
         return bounds.remedy(finding)
     if finding.kind == "trap" and finding.instruction:
         return _COOPERATIVE
-    if finding.returned is not None:
-        return _RETURNED.format(line=finding.returned)
+    if finding.returned is not None or finding.uneven_loop is not None:
+        missing = _UNEVEN_LOOP if finding.returned is None else _RETURNED
+        return missing.format(line=finding.returned or finding.uneven_loop)
     if finding.kind == "misaligned" and finding.size is not None:
         return _remedy_of_alignment(finding, finding.size)
     if finding.phase is not None:
@@ -292,26 +299,13 @@ def _remedy_of_alignment(finding: Finding, size: int) -> str:
     """Of an access of so many bytes, to an array of a type that may be known."""
     if finding.instruction == TENSOR_COPY:
         return _ALIGN_BOX
-    nbytes, elements = _ELEMENTS.get(finding.dtype or "", (size, ""))
+    nbytes, elements = ELEMENTS.get(finding.dtype or "", (size, ""))
     if nbytes < size:
         return _ALIGN_ROWS.format(size=size, many=size // nbytes, elements=elements)
     return (
         f"An access of {size} bytes needs an address that is a multiple of {size}: take single elements where rows do "
         "not begin at one."
     )
-
-
-_ELEMENTS = {
-    "float16": (2, "halves"),
-    "bfloat16": (2, "bfloat16 elements"),
-    "float32": (4, "floats"),
-    "float64": (8, "doubles"),
-    "int32": (4, "ints"),
-    "uint32": (4, "ints"),
-    "uint8": (1, "bytes"),
-    "int8": (1, "bytes"),
-}
-"""Bytes of an element, and what several are called."""
 
 
 def _remedy_of_race(finding: Finding) -> str:
@@ -366,7 +360,10 @@ _REMEDIES: Mapping[Kind, str] = {
     "unfenced_product": (
         "Put wgmma.fence in front of the first wgmma, and again wherever accumulators or operand A were written since."
     ),
-    "uninitialised": "Give every variable and every element of a local array a value before it is read.",
+    "uninitialised": (
+        "Give every variable and every element of a local array a value before it is read; of an array without "
+        "__shared__ each thread has its own, and sees nothing of what others write in theirs."
+    ),
     "undefined_shuffle": (
         "Let every lane that is read take part in the shuffle, name it in the mask, and use the result only in lanes "
         "whose source is among them."

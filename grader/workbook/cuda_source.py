@@ -64,6 +64,7 @@ _MOST_NAMES = 8  # of a line, that are followed: as well
 _HALF_OF = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<of>blockDim\.x|[A-Za-z_]\w*)\s*(?:/\s*2|>>\s*1)\s*;")
 _POINTER = r"\b(\w+)\s*(?:const\s*)?\*\s*(?:const\s+|__restrict__\s+)*"
 _CAST_TO = r"[(<]\s*(?:const\s+)?(\w+)\s*(?:const\s*)?\*\s*(?:\)\s*{0}\b(?!\s*\[)|>\s*\(\s*{0}\s*\))"
+_TO_POINTER = r"[(<]\s*(?:const\s+)?((?:unsigned\s+)?(?:long\s+long|\w+))(?:\s+int)?\s*(?:const\s*)?\*\s*[)>]"
 _PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
 _ADDITION = re.compile(rf"{_PLACE}(?:(?:[-+*|&^]|<<|>>)=(?!=)|\+\+|--)|(?:\+\+|--)\s*{_PLACE}")
 
@@ -257,6 +258,21 @@ def pointee(source: str, line: int, array: str) -> int:
     return next(filter(None, (bytes_of(kind) for found in kinds for kind in found)), 0)
 
 
+def cast_to(source: str, line: int, array: str) -> str:
+    """The type that a pointer to an array is cast to in a line, or was where a pointer that is used there was set:
+    `double` in `atomicAdd((double*)out, x)`. Empty where none is to be seen."""
+    if not array:
+        return ""
+    text, cast = statement(source, line), rf"{_TO_POINTER}\s*\(?\s*&?\s*{re.escape(array)}\b"
+    if found := re.search(cast, text):
+        return " ".join(found[1].split())
+    named = "|".join(dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b", text)[:_MOST_NAMES]))
+    declared = re.compile(rf"\b(?:{named})\s*=[^;]*?{cast}") if named else None
+    above = plain(source).splitlines()[:line] if declared else []
+    sets = (declared.search(each[:_LONGEST]) for each in reversed(above) if declared)
+    return next((" ".join(found[1].split()) for found in sets if found), "")
+
+
 def of_signed_char(source: str, index: str) -> bool:
     """Whether an index is a variable, or an element of an array, that is declared as char, or is cast to it."""
     if re.match(r"\(\s*(?:signed\s+)?char\s*\)", index):
@@ -348,6 +364,28 @@ def early_return(source: str, line: int, before_barrier: bool = False) -> int | 
         if counts and _RETURN.search(text):
             return number
     return None
+
+
+def uneven_loop(source: str, line: int) -> int | None:
+    """The line of the loop in whose body a line stands, under no other condition, and whose head depends on threadIdx:
+    threads may go through it more often than others. None of another line."""
+    closed = 0
+    above = [each for each in _upwards(source, line) if each[0] < line]
+    for at, (number, text) in enumerate(above):
+        for brace in re.findall(r"[{}]", text)[::-1]:
+            closed += 1 if brace == "}" else -1
+            if closed < 0:
+                head = next((each for each in above[at : at + 2] if each[1].strip() != "{"), (number, ""))
+                return head[0] if _of_thread(source, head[0], head[1][:_LONGEST]) else None
+    return None
+
+
+def _of_thread(source: str, line: int, head: str) -> bool:
+    """Whether the head of a loop depends on threadIdx, as written or by a variable that was set so."""
+    if not re.search(r"\b(?:for|while)\b", head):
+        return False
+    names = dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b", head))
+    return "threadIdx" in head or any("threadIdx" in _set_to(source, line, name) for name in names)
 
 
 def guard(source: str, line: int, index: str = "") -> int | None:

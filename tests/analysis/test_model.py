@@ -29,14 +29,17 @@ from grader.emulator.metrics import (
     GLOBAL_REQUESTS,
     GLOBAL_SECTORS,
     GLOBAL_WAVEFRONTS,
+    INTEGER_OPS,
     INTER_THREAD,
     PEER_BYTES,
     PEER_REQUESTS,
     PEER_SECTORS,
+    PREFETCHED,
     SHARED_ATOMICS,
     SHARED_WAVEFRONTS,
     SLEPT,
     SPECIAL_FUNCTIONS,
+    SPILLED,
     TENSOR_OPS,
     WARPGROUP_OPS,
 )
@@ -137,6 +140,22 @@ def test_tensor_cores_run_at_what_mma_sync_was_measured_to_make() -> None:
     assert modelled_time(H200, [stats]).terms["tensor"] == pytest.approx(1e12 / 648e12)
 
 
+@pytest.mark.parametrize(
+    ("metric", "term", "rate"),
+    [
+        (TENSOR_OPS["fp16", "fp16"], "tensor", 648e12),
+        (TENSOR_OPS["bf16", "fp32"], "tensor", 648e12),
+        (TENSOR_OPS["tf32", "fp32"], "tensor", 324e12),
+        (INTEGER_OPS["imma"], "tensor", 1296e12),
+        (INTEGER_OPS["igmma"], "tensor", 1580e12),
+        (TENSOR_OPS["fp64", "fp64"], "fp64", 4 * 64 * 132 * 1.92e9),
+    ],
+)
+def test_tensor_cores_take_other_factors_at_other_rates(metric: str, term: str, rate: float) -> None:
+    stats = replace(copy(1 << 20, 1), blocks=132 * 64, counters={metric: 1e12}, l1_clocks=0)
+    assert modelled_time(H200, [stats]).terms[term] == pytest.approx(1e12 / rate)
+
+
 @pytest.mark.parametrize(("factors", "rate"), [("fp16", 790e12), ("tf32", 395e12), ("fp8", 1580e12)])
 def test_products_of_warpgroups_run_beside_all_else(factors: str, rate: float) -> None:
     idle = replace(copy(1 << 20, 1), blocks=132 * 64, l1_clocks=0)
@@ -160,6 +179,8 @@ def test_updates_of_one_word_follow_each_other() -> None:
     stats = replace(copy(1 << 20, 1), atomics_a_word=1e6)
     assert modelled_time(H200, [stats]).terms["atomics"] == pytest.approx(3.4e6 / 1.92e9)
     assert modelled_time(H200, [copy(1 << 20, 1)]).terms["atomics"] == 0
+    printing = replace(copy(1 << 20, 1), host_calls=1e6)
+    assert modelled_time(H200, [printing]).terms["atomics"] == pytest.approx(3.4e6 / 1.92e9)
 
 
 def test_atomics_in_shared_memory_run_at_what_an_sm_was_measured_to_make() -> None:
@@ -215,6 +236,40 @@ def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:
     stats = replace(idle, counters={INTER_THREAD: 32 * 132 * 1e6})
     assert modelled_time(H200, [idle]).terms["l1"] == 0
     assert modelled_time(H200, [stats]).terms["l1"] == pytest.approx(1e6 / 1.92e9)
+
+
+@pytest.mark.parametrize(("prefetched", "for_nobody"), [(64, 0), (100, 4 * 36 * 32)])
+def test_what_is_prefetched_beyond_what_is_loaded_comes_from_dram(prefetched: int, for_nobody: int) -> None:
+    """A quarter of the launch was run, which loads 64 sectors."""
+    stats = launch_stats(Record(counters={PREFETCHED: prefetched}), array_bytes=3000)
+    assert stats.prefetched == for_nobody
+    before, after = (
+        modelled_time(H200, [each]).terms["dram"] for each in (replace(stats, prefetched=0), stats)
+    )
+    assert after - before == pytest.approx(for_nobody / H200.dram_read)
+
+
+@pytest.mark.parametrize(
+    ("local_bytes", "past"),
+    [
+        (64, ()),  # of 2048 threads
+        (128, ("l2",)),  # more than the L1 cache holds
+        (512, ("l2", "dram")),  # more than a multiprocessor's share of L2
+    ],
+)
+def test_spilled_registers_go_past_caches_that_do_not_hold_them(
+    local_bytes: int, past: tuple[str, ...]
+) -> None:
+    idle = replace(copy(1 << 20, 1), blocks=132 * 64, counters={}, l1_clocks=0, l2_read=0)
+    spilling = replace(idle, counters=dict.fromkeys(SPILLED.values(), 132e6), local_bytes=local_bytes)
+    before, after = (modelled_time(H200, [launch]).terms for launch in (idle, spilling))
+    more = {name: after[name] - before[name] for name in ("issue", "l1", "l2", "dram")}
+    brought = 1e6 * 4 / 2 if past else 0  # of four sectors two come in a clock
+    assert more["l1"] == pytest.approx((2e6 + brought) / 1.92e9)
+    assert more["issue"] == pytest.approx(2e6 / 4 / 1.92e9)
+    rates = {"l2": H200.l2_rate, "dram": H200.dram_copy}
+    for name, rate in rates.items():
+        assert more[name] == pytest.approx(2 * 132e6 * 128 / rate if name in past else 0)
 
 
 def test_shared_memory_of_another_block_takes_longer_than_the_own() -> None:
@@ -285,6 +340,8 @@ class Record:
     l2_common_bytes: int = 512
     longest_warp: int = 50
     atomics_a_word: float = 0.0
+    local_bytes: int = 0
+    host_calls: Mapping[str, int] = field(default_factory=lambda: {"printf": 3, "free": 2})
 
 
 def test_blocks_that_were_run_stand_for_all() -> None:
@@ -293,6 +350,7 @@ def test_blocks_that_were_run_stand_for_all() -> None:
     assert (stats.counters[GLOBAL_SECTORS["ld"]], stats.l1_clocks) == (256, 64)
     assert (stats.dram_read, stats.dram_write, stats.l2_read, stats.l2_common) == (3000, 400, 8192, 512)
     assert launch_stats(Record(atomics_a_word=5), array_bytes=3000).atomics_a_word == 5
+    assert stats.host_calls == 20
     with pytest.raises(ValueError, match="no block"):
         launch_stats(Record(blocks_run=0), 3000)
 

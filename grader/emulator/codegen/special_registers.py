@@ -45,6 +45,9 @@ _RESERVED = {
     "reserved_smem_offset_end": RESERVED.nbytes, "reserved_smem_offset_cap": RESERVED.nbytes,
 }  # fmt: skip
 """Offsets in the reserved shared memory: its begin and end, the largest end, and where its two parts begin."""
+_APART, _SHIFT = 7919, 31
+"""Of neighbouring blocks' multiprocessors, and of a round of blocks to the next. The first is a prime greater than any
+number of multiprocessors."""
 _CLOCKS = ("clock", "clock64", "globaltimer", "clock_hi", "globaltimer_lo", "globaltimer_hi")
 
 
@@ -63,7 +66,7 @@ def read_special(e: FunctionBuilder, plan: KernelPlan, register: str) -> Any:
     if name in _LANE_MASKS:
         return _vector(_LANE_MASKS[name](lane) for lane in range(LANES))
     if name == "smid":
-        return e.b.trunc(e.b.urem(e.context_slot(layout.BLOCK_LINEAR), e.context_slot(layout.SM_COUNT)), I32)
+        return _multiprocessor(e)
     if name in _CLOCKS:
         return _clock(e, name)
     if name == "dynamic_smem_size":
@@ -77,6 +80,15 @@ def read_special(e: FunctionBuilder, plan: KernelPlan, register: str) -> Any:
     if name == "total_smem_size":
         return e.b.trunc(e.context_slot(layout.SHARED_BYTES), I32)
     return None
+
+
+def _multiprocessor(e: FunctionBuilder) -> Any:
+    """Each has a block before any has a second one. Neighbours go to multiprocessors that lie apart, and each round of
+    blocks in another order: what a block's number says of its multiprocessor is a GPU's own affair."""
+    block, count = e.context_slot(layout.BLOCK_LINEAR), e.context_slot(layout.SM_COUNT)
+    before, place = e.b.udiv(block, count), e.b.urem(block, count)
+    spread = e.b.add(e.b.mul(place, I64(_APART)), e.b.mul(before, I64(_SHIFT)))
+    return e.b.trunc(e.b.urem(spread, count), I32)
 
 
 def _of_cluster(e: FunctionBuilder, name: str) -> Any:
@@ -101,8 +113,11 @@ def _thread_index(e: FunctionBuilder, axis: int, rows_uniform: bool) -> Any:
 
 
 def _clock(e: FunctionBuilder, name: str) -> Any:
-    """Instructions of the block so far: time in the emulator is what was executed, so that it is repeatable."""
+    """Instructions of the block so far: time in the emulator is what was executed, so that it is repeatable. The global
+    timer has nanoseconds since 1970: those begin with the launch."""
     spent = e.b.sub(e.context_slot(layout.BLOCK_BUDGET), e.context_slot(layout.BUDGET))
+    if name.startswith("globaltimer"):
+        spent = e.b.add(spent, e.context_slot(layout.LAUNCHED_AT))
     if name.endswith("_hi"):
         return e.b.trunc(e.b.lshr(spent, I64(32)), I32)
     return spent if name in ("clock64", "globaltimer") else e.b.trunc(spent, I32)

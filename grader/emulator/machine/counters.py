@@ -38,6 +38,7 @@ Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 _PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h", "bf16": "h", "bf16x2": "h"}
 _ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
 _SPECIAL = ("rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "div", "rem")
+_BITWISE = ("popc", "clz", "bfind", "brev")
 _FP64 = ("add", "sub", "mul", "fma", "mad", "min", "max", "setp", "set")
 _EXPANSIONS = {
     "div.rn.f64": (18, 8),
@@ -114,9 +115,16 @@ def metric_of(opcode: str) -> str | None:
 
 
 @functools.cache
-def _is_special(opcode: str) -> bool:
-    """Whether it is an instruction of the unit for special functions, or ptxas begins with one what it makes of it."""
-    return opcode.split(".")[0] in _SPECIAL
+def _special(opcode: str) -> int:
+    """Instructions of the unit for special functions: itself, those that ptxas makes of it for a 64-bit integer, or one
+    with which it begins what it makes of it."""
+    name, *parts = opcode.split(".")
+    if name in _BITWISE:
+        return 2 if parts[-1].endswith("64") else 1
+    if name == "cvt":
+        kinds = "".join(parts[-2:])
+        return int("64" in kinds and "f" in kinds)  # integers are only extended, or cut off
+    return int(name in _SPECIAL)
 
 
 @functools.cache
@@ -186,8 +194,11 @@ class Tally:
         return tuple(Counted(place, dict(counters)) for place, counters in places)
 
 
-def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
-    """blocks: (basic blocks, 2) executions and lanes; lanes: (guarded,); sites: (sites, SITE_SLOTS)."""
+def tally(
+    plan: KernelPlan, blocks: Array, lanes: Array, sites: Array, spilled: tuple[int, int] = (0, 0)
+) -> Tally:
+    """blocks: (basic blocks, 2) executions and lanes; lanes: (guarded,); sites: (sites, SITE_SLOTS); spilled: bytes
+    loaded and stored."""
     result = Tally()
     for block in plan.flow.blocks:
         executions, threads = (int(n) for n in blocks[block.index])
@@ -204,15 +215,26 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
         executions = int(blocks[site.block][0])
         for metric, amount in _site_metrics(site, sites[site.index], executions):
             result.add(metric, site.inst.place, amount)
+    _add_spills(result, plan, spilled)
     return result
+
+
+def _add_spills(result: Tally, plan: KernelPlan, spilled: tuple[int, int]) -> None:
+    """Registers that ptxas keeps in local memory. It says how many bytes its code loads and stores, and not where: in
+    loops or before them. Each such instruction is taken to be executed as often as those of the kernel are on average.
+    """
+    written = sum(len(block.instructions) + bool(block.terminator) for block in plan.flow.blocks)
+    for kind, nbytes in zip(metrics.LOAD_STORE, spilled, strict=True):
+        amount = round(nbytes / 4 * result.total[metrics.WARP_INSTRUCTIONS] / max(1, written))
+        if amount:
+            result.total[metrics.SPILLED[kind]] = amount  # of no line
 
 
 def _warp_metrics(inst: Instruction) -> Iterator[tuple[str, int]]:
     """What a warp's instruction counts as, wherever it leads."""
     yield metrics.WARP_INSTRUCTIONS, 1
     yield from _tensor_metrics(inst.opcode)
-    if _is_special(inst.opcode):
-        yield metrics.SPECIAL_FUNCTIONS, 1
+    yield metrics.SPECIAL_FUNCTIONS, _special(inst.opcode)
     slots, doubles = _expansion(inst.opcode)
     yield metrics.FP64_INSTRUCTIONS, doubles
     if slots and not isinstance(inst.operands[-1], Imm):  # by a constant, ptxas multiplies
@@ -227,6 +249,9 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     operation = site.operation
     if operation == "sleep":
         yield metrics.SLEPT, amount
+        return
+    if operation == "prefetch":
+        yield metrics.PREFETCHED, amount
         return
     yield from _peer_metrics(
         site, *(int(counted[slot]) for slot in (PEER_REQUESTS, PEER_SECTORS, PEER_EXCESS))
@@ -349,7 +374,7 @@ def l2_bytes(plan: KernelPlan, sites: Array) -> tuple[int, int]:
     """Bytes that pass between L1 and L2: sectors that L1 has not when loaded, all sectors when stored."""
     read = written = 0
     for site in plan.sites:
-        if site.space in ("global", "generic"):
+        if site.space in ("global", "generic") and site.operation != "prefetch":
             # Bulk copies do not look for what they load in L1.
             loaded = SECTORS if site.operation == "ld" and is_bulk_copy(site.inst) else NEW_SECTORS
             read += int(sites[site.index][loaded]) * 32

@@ -107,6 +107,9 @@ class LaunchExecution:
     budget: int
     device: EmulatedDevice
     registers: int
+    local_bytes: int
+    spilled_bytes: tuple[int, int]
+    """Loaded and stored, see `Kernel`."""
     cluster: Shape
     """Blocks of a cluster in each direction."""
     trace: BlockTrace | None = None
@@ -367,6 +370,7 @@ class LaunchExecution:
             "BLOCK_BUDGET": self.budget,
             "LAUNCH_BUDGET": TOGETHER * self.budget,
             "MOST_STORED_AGAIN": self.budget // STORED_AGAIN_EFFORT,
+            "LAUNCHED_AT": time.time_ns(),
             "SM_COUNT": self.device.attributes["multiprocessor_count"],
             "HOST_CALL": self.calls.address,
             "TRACE": self.trace.begin() if self.trace else 0,
@@ -407,7 +411,7 @@ class LaunchExecution:
         sites = np.sum([w.site_table() for w in workers], axis=0)
         blocks = np.sum([w.blocks for w in workers], axis=0).reshape(-1, 2)
         lanes = np.sum([w.lanes for w in workers], axis=0)
-        counted = tally(self.plan, blocks, lanes, sites)
+        counted = tally(self.plan, blocks, lanes, sites, self.spilled_bytes)
         l2_read, l2_written = l2_bytes(self.plan, sites)
         if self.watch == "once stored" and not self.traces.stored_nan():
             self.origins = Origins()
@@ -439,7 +443,8 @@ class LaunchExecution:
             copies_beside_reads=sum(int(w.context[layout.COPIES_BESIDE_READS]) for w in workers),
             bulk_beside_reads=sum(int(w.context[layout.BULK_BESIDE_READS]) for w in workers),
             communicates=tracked or self.plan.serial, may_wait=self.plan.may_spin and self.plan.blocks_wait,
-            atomics_a_word=atomics_a_word, accessed=self.trace.accessed(launched) if self.trace else (),
+            local_bytes=self.local_bytes, atomics_a_word=atomics_a_word,
+            accessed=self.trace.accessed(launched) if self.trace else (),
             first_infinity=self.origins.first(layout.FIRST_INFINITY, self.plan, self.grid, self.block),
             first_nan=self.origins.first(layout.FIRST_NAN, self.plan, self.grid, self.block),
             host_calls=dict(self.calls.made),

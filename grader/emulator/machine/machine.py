@@ -60,6 +60,8 @@ class Kernel:
     reported_shared_bytes: int | None
     local_bytes: int
     """Per thread; 0 where the image does not tell."""
+    spilled_bytes: tuple[int, int]
+    """That a thread loads and stores, as ptxas spells its code out, of registers that it has spilled."""
     max_threads: int | None
     """Threads a block may have by the kernel's own declaration (__launch_bounds__)."""
     cluster: Shape
@@ -220,6 +222,7 @@ class Machine:
                 memory=self.memory, traces=self._traces, compiled=compiled, variables=kernel.module.globals,
                 grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
                 budget=budget or NO_BUDGET, device=self.device, registers=kernel.registers, cluster=shape,
+                local_bytes=kernel.local_bytes, spilled_bytes=kernel.spilled_bytes,
                 trace=None if traced is None else BlockTrace(traced), workspace=workspace,
                 heap=self.heap if compiled.plan.allocates else None, printf_bytes=self.printf_bytes,
                 watch=watch, extents=extents,
@@ -298,6 +301,7 @@ def _kernel(module: LoadedModule, function: Function, image: Image) -> Kernel:
     found = image.resources.get(function.name)
     return Kernel(
         function.name, module, tuple(function.params), found.registers if found else 0,
-        found.shared_bytes if found else None, found.local_bytes if found else 0, function.max_threads,
+        found.shared_bytes if found else None, found.local_bytes if found else 0,
+        (found.spill_load_bytes, found.spill_store_bytes) if found else (0, 0), function.max_threads,
         compiled=image.compiled.setdefault(function.name, {}), cluster=function.cluster,
     )  # fmt: skip

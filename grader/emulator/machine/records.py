@@ -175,6 +175,8 @@ class Text:
     """The index is a char, which is signed."""
     pointee: int = 0
     """Bytes of what the pointer points to that is indexed, or added to, there; 0 where that is not to be seen."""
+    cast: str = ""
+    """The type that the array's pointer is cast to; empty where it is not."""
     dynamic: bool = True
     """There may be arrays in shared memory whose size the launch gives."""
     moved: str = ""
@@ -229,6 +231,8 @@ class Finding:
     """The copy to it of what nobody had written on the host, either, and where."""
     returned: int | None = None
     """The line of a `return` by which threads of the block have left that are missing here, where somebody knows it."""
+    uneven_loop: int | None = None
+    """Of a barrier: the line of a loop around it whose head depends on the thread, where somebody knows the source."""
     accumulates: bool = False
     """Of a race: by its line threads add to what lies there (`+=`, `++`), as far as somebody knows the source."""
     clears: bool = False
@@ -449,6 +453,8 @@ class LaunchRecord:
     """Its code may have a block wait until another has written something."""
     touched: tuple[Touched, ...] = ()
     """Where blocks were sampled."""
+    local_bytes: int = 0
+    """Local memory a thread, as ptxas allotted it, with registers that it has spilled."""
     atomics_a_word: float = 0.0
     """How many atomics of the whole grid update a word of global memory, on average over those that any updates."""
     accessed: tuple[Accessed, ...] = ()

@@ -12,6 +12,7 @@ import numpy as np
 from grader.emulator.machine.cores import Cores
 from grader.emulator.machine.memory import host_address, reserve
 from grader.emulator.ptx.plan import RESERVED, KernelPlan
+from grader.emulator.ptx.registers.undefined import UNWRITTEN
 from grader.emulator.runtime import build, layout
 from grader.emulator.runtime.build import Runtime
 from grader.emulator.runtime.layout import LANES
@@ -76,6 +77,7 @@ class Worker:
             found.memory for found in plan.flow.undefined.values()
         ):  # and what is undefined (spaces/undefined.py)
             local_room, writes_bytes = 2 * local_room, (1 + len(plan.flow.undefined)) * shadow_bytes
+        unwritten = layout.UNWRITTEN_MARKS if "local" in plan.flow.undefined[UNWRITTEN].memory else 0
         self.shared = _room(self.shared, shared_room * residents, np.uint8)
         self.local = _room(self.local, local_room * residents, np.uint8)
         self.states = _room(self.states, state_bytes * warps * residents, np.uint8)
@@ -117,7 +119,7 @@ class Worker:
             RESERVED_BYTES=RESERVED.nbytes if RESERVED.name in plan.shared else 0,
             INTERVAL_READS=0, INTERVAL_WRITES=0, READS_BESIDE_WRITES=0, COPIES_BESIDE_READS=0, EXECUTED=0, NO_ROOM=0,
             BULK_LOADS=0, BULK_READS=0, BULK_BESIDE=0, BULK_BESIDE_READS=0,
-            UNDEFINED_LEFT=0, FIRST_LOADED=0,
+            UNDEFINED_LEFT=0, FIRST_LOADED=0, LOCAL_MARKS=unwritten if local_bytes else 0,
             **launch,
         )  # fmt: skip
         strides = {

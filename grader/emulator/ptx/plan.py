@@ -69,7 +69,8 @@ class Site:
     operation: str
     """"ld", "st", "atom", "red"; or for what is checked and not counted, "tex" of textures, "sync" of warp instructions
     that some lanes must execute together, "use" of others in which an undefined value shows, or that must wait for a
-    wgmma; "gmma" of that itself, which reads shared memory; "sleep" of nanosleep, whose time is counted."""
+    wgmma; "gmma" of that itself, which reads shared memory; "sleep" of nanosleep, whose time is counted; "prefetch"
+    to L2, whose sectors are."""
     space: str
     """One of `instructions.SPACES`, or "generic"."""
     block: int
@@ -246,6 +247,14 @@ def is_bulk_copy(inst: Instruction) -> bool:
     """Whether it is a bulk or a tensor copy, or a reduction by one."""
     return inst.opcode.startswith(("cp.async.bulk", "cp.reduce.async.bulk")) and not (
         {"commit_group", "wait_group", "prefetch"} & set(inst.parts)
+    )
+
+
+def is_prefetch(inst: Instruction) -> bool:
+    """Whether it brings data of global memory to L2, and maybe nearer."""
+    name, *parts = inst.parts
+    return (name in ("prefetch", "prefetchu") and {"local", "tensormap"}.isdisjoint(parts)) or (
+        name == "cp" and "prefetch" in parts
     )
 
 
@@ -426,6 +435,8 @@ def _operation(inst: Instruction, used: set[str]) -> str | None:
             if "bulk_group" in inst.parts
             else "ld"
         )
+    if is_prefetch(inst):
+        return "prefetch"
     if is_warpgroup_product(inst):
         return "gmma"
     if name in ("mbarrier", "wgmma", "setmaxnreg") or inst.opcode.startswith(_NOT_COUNTED):

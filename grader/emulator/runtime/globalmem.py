@@ -459,6 +459,18 @@ def atomic_sectors(addresses: int, mask: int, width: int) -> int:
 
 
 @native
+def count_prefetch(site: int, addresses: int, mask: int) -> None:
+    """Sectors that a warp prefetches, each once. Nobody asks whether there is such memory."""
+    a = pointer(addresses, int64)
+    for lane in range(LANES):
+        fresh = (mask >> lane) & 1
+        for other in range(lane):
+            if (mask >> other) & 1 and a[other] >> SECTOR_BITS == a[lane] >> SECTOR_BITS:
+                fresh = int64(0)
+        pointer(site, int64)[SECTORS] += fresh
+
+
+@native
 def update_global(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> int:
     """Counts, checks and marks an atomic. Returns the lanes that may go on.
 

@@ -68,6 +68,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     WARP_BYTES,  # size of one state
     BLOCKS,  # how many basic blocks the kernel has
     SM_COUNT,
+    LAUNCHED_AT,  # nanoseconds since 1970
     ASYNC,  # pointer to the warps' queues of cp.async, ASYNC_WARP_BYTES each; 0 where the kernel has none
     SYMBOLS,  # pointer to the addresses of the global variables the kernel names
     HOST_CALL,  # address of the callback behind printf and the like (machine/host.py): below CALL_AT, which it is
@@ -144,6 +145,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     NO_ROOM,  # what a block had too many of (MANY_COPIES …); 0: of nothing. The launch is refused
     REGISTERS,  # that a thread begins with, where the kernel moves them between warps and the number is known; else 0
     UNDEFINED_LEFT,  # 1 where the block has stored to memory what nobody has defined (spaces/undefined.py)
+    LOCAL_MARKS,  # eight marks of local memory as a block finds them (spaces/undefined.py); 0: all are written
     LOADED,  # sectors that blocks have loaded, one for each request: the time by which sectors are stamped
     FIRST_LOADED,  # sectors that a block has loaded, each once, summed over blocks
     LOADED_BEFORE_BARRIER,  # LOADED at the last barrier of the whole block
@@ -151,7 +153,9 @@ GLOBAL_BASE = 0x7000_0000_0000
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(129)
+) = range(131)
+
+UNWRITTEN_MARKS = 0x0101_0101_0101_0101  # LOCAL_MARKS where each byte counts as unwritten, the first origin
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (

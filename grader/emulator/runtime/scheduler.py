@@ -54,6 +54,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LEFT,
     LOADED,
     LOADED_BEFORE_BARRIER,
+    LOCAL_MARKS,
     LONGEST_BLOCK,
     LONGEST_WARP,
     MOST_STORED_AGAIN,
@@ -109,6 +110,7 @@ from grader.emulator.runtime.races.knowledge import known
 from grader.emulator.runtime.races.ordering import forget
 from grader.emulator.runtime.registers import check_registers
 from grader.emulator.runtime.spaces.shared_use import granules_used, settle_copies, settle_interval
+from grader.emulator.runtime.spaces.undefined import begin_undefined
 from grader.emulator.runtime.transactions.waits import resume, resume_ready, time_out
 
 begin_transactions, end_copies, note_stuck = (
@@ -135,6 +137,8 @@ def _begin_block(context: int, linear: int) -> None:
     c[COPIES] = 0
     c[BULK_LOADS] = c[BULK_READS] = c[BULK_BESIDE] = 0
     c[UNDEFINED_LEFT] = 0
+    if c[LOCAL_MARKS]:
+        begin_undefined(context)
     c[CLOCK] += 1
     c[BLOCK_CLOCK] = c[CLOCK]
     c[BARRIER_CLOCK] = c[CLOCK]

@@ -255,7 +255,8 @@ class Executor:
         if source.nbytes > room:
             raise ValueError(
                 f"{source.nbytes:,} bytes do not fit into `{variable}`, which has {room:,}: "
-                "let `when` say up to which sizes they do"
+                "let `when` say up to which sizes they do, and a kernel for all others read the array from global "
+                "memory, as constant memory has no more than 65,536 bytes"
             )
         self.driver.memcpy_dtod(address, source.pointer, source.nbytes)
 

@@ -314,6 +314,7 @@ class Record(Struct, frozen=True):
     communicates: bool
     may_wait: bool
     touched: tuple[Touched, ...] = ()
+    local_bytes: int = 0
     atomics_a_word: float = 0.0
     accessed: tuple[Accessed, ...] = ()
     first_infinity: Origin | None = None

@@ -21,6 +21,7 @@ from grader.workbook import variables
 from grader.workbook.cuda_source import (
     SharedArray,
     accumulates,
+    cast_to,
     clears,
     compared,
     compares_bytes,
@@ -35,6 +36,7 @@ from grader.workbook.cuda_source import (
     pointee,
     shared_arrays,
     statement,
+    uneven_loop,
 )
 from grader.workbook.reference import Problem
 
@@ -79,6 +81,8 @@ def located(
             unset = finding.kind == "uninitialised_shared"
             returned = (early_return(source, at.line, before_barrier=unset) for at in finding.place.stack())
             finding = replace(finding, returned=next(filter(None, returned), None))
+        if finding.kind == "barrier":
+            finding = replace(finding, uneven_loop=uneven_loop(source, line))
         other = finding.other.place.line if finding.other else 0
         if finding.kind == "race" and other in (0, line):
             by_blocks = finding.scope == "grid"
@@ -101,6 +105,7 @@ def located(
                 bound=bound,
                 signed_char=any(of_signed_char(source, each) for each in (index, formed)),
                 pointee=pointee(source, line, finding.array or ""),
+                cast=cast_to(source, line, finding.array or ""),
                 dynamic="extern __shared__" in source,
                 moved=moved(source, line, finding.array),
                 in_bytes=compares_bytes(source, line, finding.array),

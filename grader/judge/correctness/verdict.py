@@ -373,11 +373,16 @@ def _added_to(array: str, count: int, elements: int, sizes: str) -> str:
 
 def _unset(array: str, count: int, elements: int, sizes: str, scratch: Sequence[str]) -> str:
     share = "" if elements == 1 else f", at {count} of its {elements} elements"
-    names = " or ".join(f"`{name}`" for name in scratch) or "that array"
     return (
         f"`{array}` is what a scratch array holds at the start{share}, where {sizes}: the kernel reads scratch memory "
-        f"that nobody has set. Name {names} in the launch block's `zero`, or have an earlier launch fill it."
+        f"that nobody has set. {set_before(scratch)}"
     )
+
+
+def set_before(scratch: Sequence[str]) -> str:
+    """How an array of scratch memory is set, that is one of these."""
+    names = " or ".join(f"`{name}`" for name in scratch) or "that array"
+    return f"Name {names} in the launch block's `zero`, or have an earlier launch fill it."
 
 
 def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str, usual: str) -> str:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from msgspec import structs
 
@@ -16,7 +17,7 @@ from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_run import CaseRun
 from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel, Planned
-from grader.judge.kernels.source_tries import right
+from grader.judge.kernels.source_tries import others, right
 from grader.judge.refused import Refused
 from grader.workbook import units
 from grader.workbook.expressions import Expression
@@ -29,6 +30,9 @@ MANY = 1024
 """Elements from which on it is no edge of a small case that blocks are as many."""
 
 WARP = 32
+
+MOST_EXCHANGED = 4
+"""Launches of a file of which any two are exchanged."""
 
 LARGER = 4
 """Cases that what mends a small one has to mend as well: at a single row or column many things are the same."""
@@ -70,7 +74,7 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
         if _of_one_side(kernel) and said in OF_TWO_SIDES:
             continue
         changes = False
-        for each in tried:
+        for each in (*tried, *others(runner, tried)):
             planned = kernel.plan(each.problem, runner.child.hello().limits)
             turned = _of_turned_sizes(runner, kernel, each.problem) or planned
             launches = tuple(map(way, planned.launches, turned.launches))
@@ -82,7 +86,25 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
                 return f"With {one} in the launch block it comes out right."
             also = _or_in_kernel(kernel, said)
             return f"With {said} exchanged in the launch block{also} it comes out right."
-    return _of_counts(runner, kernel, tried)
+    return _of_order(runner, kernel, tried) or _of_counts(runner, kernel, tried)
+
+
+def _of_order(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
+    """Two launches exchanged that take the same scratch array, which the later one may have to fill for the other."""
+    file = kernel.file
+    for (at, early), (place, late) in combinations(enumerate(file.launches[:MOST_EXCHANGED]), 2):
+        both = [item.name for item in file.scratch if item.name in early.args and item.name in late.args]
+        if not both:
+            continue
+        launches = list(file.launches)
+        launches[at], launches[place] = late, early
+        changed = replace(kernel, file=replace(file, launches=tuple(launches)))
+        if all(right(runner, changed, case) for case in (*tried, *others(runner, tried))):
+            return (
+                f"With the launches in lines {early.line} and {late.line} exchanged it comes out right. They run in "
+                f"their order, and `{late.kernel}` has to fill `{both[0]}` before `{early.kernel}` reads it."
+            )
+    return ""
 
 
 def _of_counts(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
@@ -98,7 +120,7 @@ def _of_counts(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str
                 args = (*launch.args[:place], count, *launch.args[place + 1 :])
                 launches = (*file.launches[:at], replace(launch, args=args), *file.launches[at + 1 :])
                 changed = replace(kernel, file=replace(file, launches=launches))
-                if all(right(runner, changed, case) for case in tried):
+                if all(right(runner, changed, case) for case in (*tried, *others(runner, tried))):
                     return (
                         f"With `{count.text}` in place of `{text}` in line {launch.line_of('args')} it comes out "
                         f"right. `{scratch.name}` has as many elements."

@@ -5,7 +5,7 @@ out."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,12 @@ TURNED = (
 )
 
 
-def told(missing: Mask, launch: Launch, by_thread: bool = False) -> str:
+def told(
+    missing: Mask, launch: Launch, by_thread: bool = False, tiles: Collection[tuple[int, ...]] = ()
+) -> str:
     """What has all missing elements of an array in common, and no other; "" where nothing is known to. `by_thread`: a
-    thread adds to the element of its number in the block, whatever the block."""
+    thread adds to the element of its number in the block, whatever the block. `tiles` are the shapes of arrays in
+    shared memory."""
     flat = missing.reshape(-1)
     span = common(flat)
     block = math.prod(launch.block)
@@ -55,7 +58,7 @@ def told(missing: Mask, launch: Launch, by_thread: bool = False) -> str:
         if span is None and not line[whole:].any():
             span = common(line[:whole])  # of whole vectors, and not of the rest
         if span is not None:
-            return _said(span, unit, launch)
+            return _turned(span, unit, launch, tiles) or _said(span, unit, launch)
     return ""
 
 
@@ -78,6 +81,21 @@ def _lines(missing: Mask) -> Iterator[tuple[str, Mask]]:
         if missing.shape[1] > 1 and (missing == missing[:1]).all():
             yield "column", missing[0]
     yield "element", missing.reshape(-1)
+
+
+def _turned(span: Span, unit: str, launch: Launch, tiles: Collection[tuple[int, ...]]) -> str:
+    """Of a tile that is no square, as the block is none, and is read with its indices exchanged; "" without one."""
+    short, long = span.first, span.period
+    sides = {(short, long), (short, long + 1), (long, short), (long, short + 1)}
+    tile = next((shape for shape in tiles if shape in sides), None)
+    if span.once or span.end != long or tile is None or {*launch.block[:2]} != {short, long}:
+        return ""
+    return (
+        f"They are the {unit}s i with {span.condition('i')}: the tile, {tile[0]} × {tile[1]}, is no square, and with "
+        f"threadIdx.x and threadIdx.y exchanged only {short} × {short} of it are read. Make it {long} × {long}, with a "
+        f"loop by which the threads go on by {short}; or form both indices anew, of t = threadIdx.y * "
+        f"{launch.block[0]} + threadIdx.x: t / {short} and t % {short}."
+    )
 
 
 def _said(span: Span, unit: str, launch: Launch) -> str:

@@ -156,6 +156,7 @@ def grown(record: Record, launch: Launch, growth: float) -> Record:
         reads_beside_writes=round(record.reads_beside_writes * each),
         copies_beside_reads=round(record.copies_beside_reads * each),
         bulk_beside_reads=round(record.bulk_beside_reads * each),
+        host_calls=times(record.host_calls),
     )
 
 

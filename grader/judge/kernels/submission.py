@@ -35,6 +35,7 @@ from grader.judge.correctness.verdict import (
     WHICH_THREAD,
     beside,
     of_origin,
+    set_before,
 )
 from grader.judge.kernels import (
     counted_terms,
@@ -67,7 +68,7 @@ from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
 from grader.workbook.reference import Problem
-from grader.workbook.suspects import integers, shared_memory, sums
+from grader.workbook.suspects import integers, loops, shared_memory, sums
 
 if TYPE_CHECKING:
     from grader.judge.kernels.track import KernelTrack
@@ -213,18 +214,18 @@ def _explained(
         and (mended := launch_tries.mended(runner, current.compiled, case))
     ):
         current.mended_by(mended)
-        return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
+        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mended}")
     rounded = outcome.comparison is not None and outcome.comparison.advice == MORE_THAN_ROUNDING
     if refusal.verdict in ("fail", "timeout") and not rounded and (cause := _in_text(current.compiled)):
         # Of a line whose text is known to be wrong, a fault is the outcome, and its general remedy leads elsewhere.
         fault = outcome.findings[0] if outcome.findings else None
         advised = fault and fault.kind != "uninitialised" and not cause.startswith(f"Line {fault.line}:")
-        return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome)}")
+        return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome, current.file)}")
     if (refusal.verdict == "fail" or _repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)
     ):
         current.mended_by(mended)
-        return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
+        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mended}")
     planned = current.compiled.plan(case.problem, runner.child.hello().limits)
     comparison = outcome.comparison
     odd = signature_lint.of_threads(current.compiled, planned.launches)
@@ -245,7 +246,8 @@ def _explained(
         told = refusal if odd else _of_unwritten(first, larger)
     else:
         before = comparison.fits[0] if comparison.fits else comparison.advice
-        known = counted_terms.told(runner, current.compiled, case) or next(iter(fits), "")
+        known = loops.without_rest(current.file.source) or counted_terms.told(runner, current.compiled, case)
+        known = known or next(iter(fits), "")
         known = known or terms.told(runner, current.compiled, case) or comparison.advice
         known = _of_text(known, current.file)
         if known == NOTHING:
@@ -315,11 +317,19 @@ class Seen:
 
     @property
     def missing(self) -> str:
-        """What those elements have in common that nobody has written, or added to."""
-        found = self.comparison.missing
-        if found is None or self.faulty:
+        """What those elements have in common that nobody has written, or added to. A 0 that was stored is neither."""
+        found, wrong = self.comparison.missing, self.comparison.mismatch
+        if found is None or wrong is None or self.faulty:
             return ""
-        return missing.told(found, self.planned.launches[-1], cuda_source.adds_by_thread(self.source))
+        cleared = any(wrong.array in launch.zero for launch in self.planned.launches)
+        if self.comparison.first_unwritten is None and not (
+            cleared or cuda_source.adds_in_global_memory(self.source)
+        ):
+            return ""
+        arrays = chain.from_iterable(cuda_source.shared_arrays(self.source).values())
+        tiles = {tuple(extent or 0 for extent in item.extents) for item in arrays}
+        by_thread = cuda_source.adds_by_thread(self.source)
+        return missing.told(found, self.planned.launches[-1], by_thread, tiles)
 
 
 def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[Seen]:
@@ -355,6 +365,8 @@ def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
     seen = refusal.reason.removesuffix(WHICH_THREAD).removesuffix(NOTHING_WRITTEN)
     if seen == refusal.reason:  # the comparison knows why
         return refusal
+    if rest := loops.without_rest(first.source):
+        return refusal.saying(f"{seen}{rest}")
     telling = first.tells and (first.several_blocks or not any(other.missing for other in larger))
     if (telling or all(other.faulty for other in larger)) and (said := first.missing):
         return refusal.saying(f"{seen}{said}")
@@ -415,11 +427,11 @@ def _overlapping(seen: FindingResult) -> bool:
     )
 
 
-def _without_advice(reason: str, outcome: Outcome) -> str:
+def _without_advice(reason: str, outcome: Outcome, file: KernelFile) -> str:
     """A reason without what to look at in general, where it is known what mends the kernel."""
     comparison = outcome.comparison
     general = [finding.remedy for finding in outcome.findings[:1]]
-    general += [NOBODY_WROTE, NOTHING_WRITTEN, ENDLESS, ALL_OF_IT]
+    general += [NOBODY_WROTE, NOTHING_WRITTEN, ENDLESS, ALL_OF_IT, set_before(file.unset)]
     if comparison is not None:
         general += [*comparison.fits[:1], comparison.advice]
     for text in filter(None, general):

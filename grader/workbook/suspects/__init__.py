@@ -28,6 +28,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     sums.without_value,
     loops.same_steps,
     loops.endless,
+    loops.skipped_step,
     loops.ended_early,
     loops.other_index,
     loops.set_anew,

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from grader.workbook.cuda_source import FUNCTION, constant, int_sizes, line_at
-from grader.workbook.suspects.text import Said, sets
+from grader.workbook.suspects.text import Said, looked_at, sets
 
 _LOOPS = 100  # of a file, that are looked at: bounds a stranger's work
 
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
+_LAST_OF_GROUP = re.compile(
+    r"(?P<name>\w+)\s*\+\s*(?P<offset>[\w.]+(?:\s*\*\s*[\w.]+)*)\s*(?P<sign><=?)\s*(?P<bound>\w+)"
+)
+"""A condition that asks for the last of several that are taken at a time."""
 _EMPTY_WHILE = re.compile(
     r"^([ \t]*)while[ \t]*\((?:[^()]|\([^()]*\)){1,300}\)[ \t]*;(?=[ \t]*(?:\n[ \t]*)?\{|[ \t]*\n\1[ \t]+\S)",
     re.MULTILINE,
@@ -37,6 +42,11 @@ _BUILT_IN = re.compile(r"\b(?:(?:block|thread)Idx|(?:block|grid)Dim)\.[xyz]\b")
 _FROM_MEMORY = re.compile(r"[(\[.]|->|(?:^|[<>=!&|,])\s*[*&]\s*\w")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define\b.*", re.MULTILINE)
 _LEFT = re.compile(r"\b(?:break|return|goto|(?:__)?trap|asm)\b")
+_CHANGES = re.compile(
+    r"[-+*/%&|^]=|<<=|>>=|\+\+|--|(?:^|[;{}])\s*\w+\s*(?:\[[^\[\]]*\]\s*)*=(?!=)"
+    r"|\b(?!(?:if|min|max|int|unsigned|float|size_t)\s*\()\w+\s*\(|\b(?:break|return|goto|for|while|do)\b"
+)
+"""What differs from time to time, or leaves a loop, or is a loop of its own."""
 _ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
 _DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
 _MULTIPLIED = re.compile(r"(\w+)\s*(?:\*=|<<=)\s*\w+\s*$")
@@ -64,6 +74,24 @@ def endless(text: str) -> Iterator[Said]:
         if not _LEFT.search(loop.body) and (why := _never_ends(text, loop) or _unchanged(text, loop)):
             line = line_at(text, loop.at)
             yield line, f"Line {line}: {why}"
+
+
+def skipped_step(text: str) -> Iterator[Said]:
+    """Loops with a step in their body that `continue` goes past, where nothing before it differs from time to time."""
+    for loop in islice(_loops(text), _LOOPS):
+        before, goes_on, behind = loop.body.partition("continue;")
+        if loop.step or not goes_on or _CHANGES.search(before):
+            continue
+        for name in dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", loop.condition)):
+            if sets(behind, name) == 1 and (step := _step_of(name).search(behind)):
+                line = line_at(text, text.index(loop.body) + len(before))
+                yield (
+                    line,
+                    f"Line {line}: `continue` goes past `{' '.join(step[0].split())}`, so the loop does the same again "
+                    "and never ends: `break` where nothing is left to do, else a `for` loop, whose step `continue` "
+                    "does as well.",
+                )
+                break
 
 
 def ended_early(text: str) -> Iterator[Said]:
@@ -96,6 +124,57 @@ def set_anew(text: str) -> Iterator[Said]:
                 line,
                 f"Line {line}: each step of the loop sets `{name}` anew, and the last one stays: `{name} += …`.",
             )
+
+
+def without_rest(source: str) -> str:
+    """The first loop that takes several at a time, while all of them are there, in a kernel that takes nothing of what
+    is left; "" for none. That something is left out is known before anybody looks here."""
+    text = looked_at(source)
+    for loop in islice(_loops(text), _LOOPS):
+        last = _LAST_OF_GROUP.fullmatch(loop.condition)
+        step = last and re.fullmatch(rf"{last['name']}\s*\+=\s*([^;]*)", loop.step or _only_step(loop))
+        if not last or not step:
+            continue
+        (offset, along), (many, by) = _product(text, last["offset"]), _product(text, step[1])
+        whole = offset == many - (last["sign"] == "<") and many > 1 and set(along) <= set(by)
+        if whole and not _compared_again(text, loop, last["bound"]):
+            name, bound, line = last["name"], last["bound"], line_at(text, loop.at)
+            one = " * ".join(by) or "1"
+            own = (
+                "" if re.match(rf"{name}\s*=|$", loop.start) else f", with `{name}` declared in front of both"
+            )
+            second = f"in a second loop behind it, `for (; {name} < {bound}; {name} += {one})`{own}"
+            return (
+                f"Line {line}: the loop takes {many} at a time where all {many} are there, `{loop.condition}`, and "
+                f"nothing takes what is left, which at small sizes is all: go on "
+                f"{second if along == by else 'with what is left one by one'}."
+            )
+    return ""
+
+
+def _product(text: str, product: str) -> tuple[int, list[str]]:
+    """The whole number in a product, and its other factors; of what is none, 0."""
+    factors = [each.strip() for each in product.split("*")]
+    if not all(re.fullmatch(r"[\w.]+|\([\w ]+\)\s*[\w.]+", each) for each in factors):
+        return 0, []
+    numbers = [constant(text, each) for each in factors]
+    whole = math.prod(number for number in numbers if number is not None)
+    return whole, sorted(each for each, number in zip(factors, numbers, strict=True) if number is None)
+
+
+def _compared_again(text: str, loop: _Loop, bound: str) -> bool:
+    """Whether the function of a loop compares something else with its bound, or takes it apart."""
+    begin, end = text.rfind("\n}", 0, loop.at) + 1, text.find("\n}", loop.at)
+    body = text[begin : end if end >= 0 else len(text)]
+    name = re.escape(bound)
+    return (
+        len(
+            re.findall(
+                rf"[<>]=?\s*{name}\b|\b{name}\s*(?:[-/%&<>]|$)|\bmin\s*\([^;]{{0,100}}\b{name}\b", body
+            )
+        )
+        > 1
+    )
 
 
 @dataclass(frozen=True)
@@ -148,6 +227,11 @@ def _never_ends(text: str, loop: _Loop) -> str:
             f"`{multiplied[1]}` begins with 0, which `{step}` leaves 0, so the loop never ends: begin with 1."
         )
     return ""
+
+
+def _step_of(name: str) -> re.Pattern[str]:
+    """What changes a variable."""
+    return re.compile(rf"(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--|(?:[-+*/]|<<|>>)?=(?!=)[^;]*)")
 
 
 def _only_step(loop: _Loop) -> str:

@@ -584,10 +584,15 @@ def test_what_calls_led_to_adds_up_by_line() -> None:
         ("x = x / y;", 1),
         ("x = sqrtf(x);", 1),
         ("x = x * y + x;", 0),
+        ('double d; asm volatile("cvt.f64.f32 %0, %1;" : "=d"(d) : "f"(x)); x = d;', 2),
+        ("long long i = x; x = i & 3;", 2),
+        ("unsigned i = x; x = i & 3;", 0),
+        ("x = __brev(__float_as_uint(x)) & __popc(__float_as_uint(y));", 2),
+        ("x = __popcll(__float_as_uint(x) * 77ull << 9) + __clz(__float_as_uint(y));", 3),
     ],
 )
 def test_special_functions(bench: Bench, statement: str, count: int) -> None:
-    """Of one warp; a division and an exact root begin with one each."""
+    """Of one warp; a division and an exact root begin with one each, and bits are counted 32 at a time."""
     body = f"float x = v[threadIdx.x], y = v[32]; {statement} v[threadIdx.x] = x;"
     source = f'extern "C" __global__ void k(float* v) {{ {body} }}'
     ran = bench.cuda(source, "k", 1, 32, np.ones(33, np.float32))
@@ -622,6 +627,44 @@ def test_sleep(bench: Bench, asked: str, slept: int) -> None:
         f'extern "C" __global__ void k(int* v) {{ int t = threadIdx.x; __nanosleep({asked}); v[t] = t; }}'
     )
     assert bench.cuda(source, "k", 1, 64, np.zeros(64, np.int32)).counters[metrics.SLEPT] == slept
+
+
+@pytest.mark.parametrize(
+    ("prefetch", "sectors"),
+    [
+        ('"prefetch.global.L2 [%0];" :: "l"(v + 4 * t)', 16),  # 16 bytes a lane
+        ('"prefetch.global.L2 [%0];" :: "l"(v + t % 2)', 1),
+        ('"cp.async.bulk.prefetch.L2.global [%0], %1;" :: "l"(v), "r"(512)', 32 * 16),
+    ],
+)
+def test_prefetches(bench: Bench, prefetch: str, sectors: int) -> None:
+    """Of one warp. What they bring is neither loaded nor stored."""
+    source = (
+        f'extern "C" __global__ void k(float* v) {{ int t = threadIdx.x; asm volatile({prefetch}, "r"(t)); }}'
+    )
+    ran = bench.cuda(source, "k", 1, 32, np.ones(128, np.float32)).record
+    assert ran.counters.get(metrics.PREFETCHED, 0) == sectors
+    assert (ran.l2_read_bytes, ran.l2_write_bytes, ran.dram_read_bytes) == (0, 0, 0)
+
+
+def test_spilled_registers_are_loaded_and_stored_as_often_as_the_kernel_goes_round(bench: Bench) -> None:
+    """32 floats beside their addresses in 32 registers: PTX, which has no such limit, says nothing of it."""
+    found = {}
+    for bounds in ("64", "1024, 2"):
+        source = f"""extern "C" __global__ void __launch_bounds__({bounds}) k(float* v, int n) {{
+            float x[32];
+            for (int i = 0; i < 32; ++i) x[i] = v[i * 64 + threadIdx.x];
+            for (int r = 0; r < n; ++r)
+                for (int i = 0; i < 32; ++i) x[i] += x[(i * 7 + 1) % 32] * x[(i * 5) % 32];
+            for (int i = 0; i < 32; ++i) v[i * 64 + threadIdx.x] = x[i];
+        }}"""
+        for rounds in (1, 100):
+            ran = bench.cuda(source, "k", 1, 64, np.ones(2048, np.float32), np.int32(rounds))
+            found[bounds, rounds] = [ran.counters.get(metrics.SPILLED[kind], 0) for kind in ("ld", "st")]
+            assert bool(ran.record.local_bytes) == bool(found[bounds, rounds][0])
+    assert found["64", 1] == found["64", 100] == [0, 0]
+    once, often = found["1024, 2", 1], found["1024, 2", 100]
+    assert all(10 < many / few < 100 for few, many in zip(once, often, strict=True))
 
 
 @pytest.mark.parametrize(

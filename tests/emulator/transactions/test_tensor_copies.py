@@ -11,6 +11,7 @@ import pytest
 from emulated import Array, Bench, Ran, _loaded, cuda_image
 
 from grader.emulator.machine.tensor_maps import TensorMap
+from grader.emulator.metrics import PREFETCHED
 from grader.emulator.pycuda_api import driver_ext
 from grader.emulator.pycuda_api.driver.errors import LogicError
 from grader.findings.kernels import message
@@ -42,6 +43,8 @@ extern "C" __global__ void load(const __grid_constant__ Map map, unsigned char* 
         init(&full, 1);
         asm volatile("fence.mbarrier_init.release.cluster;");
         asm volatile("prefetch.tensormap [%0];" :: "l"(&map));
+        asm volatile("cp.async.bulk.prefetch.tensor.RANKd.L2.global.tile [%1, {WHERE}];"
+                     :: "r"(0), "l"(&map), "l"(0ll), COORDINATES);
         expect(&full, bytes);
         asm volatile("cp.async.bulk.tensor.RANKd.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                      " [%0], [%1, {WHERE}], [%2];"
@@ -149,6 +152,7 @@ def loaded(
     ran, _ = run(bench, source(LOAD, len(box)), tensor, np.zeros(want.nbytes, np.uint8), box, at,
                  swizzle=swizzle, element_strides=steps, nan_fill=nan_fill)  # fmt: skip
     assert ran.findings == []
+    assert ran.counters[PREFETCHED] == -(-want.nbytes // 32)
     lies = np.array([swizzled(offset, swizzle) for offset in range(want.nbytes)])
     got = ran.arrays[0][lies].view(tensor.dtype).reshape(want.shape)
     np.testing.assert_array_equal(got, want)

@@ -80,6 +80,7 @@ def test_a_buffer_is_copied_into_constant_memory(worker: ChildProcess, image: by
     failure = worker.ask([Allocate("b", 12), Run("m", (add,))], 60).failure
     assert failure is not None
     assert "12 bytes do not fit into `offset`, which has 8" in failure.message
+    assert "others read the array from global memory" in failure.message
     assert failure.status is None
 
 

@@ -11,7 +11,7 @@ import pytest
 from records import at, record
 
 from grader.emulator import metrics
-from grader.emulator.machine.records import Allocation, Arrivals, Counted, Finding, Phase
+from grader.emulator.machine.records import Action, Allocation, Arrivals, Counted, Finding, Phase
 from grader.findings.bounds import GUARD
 from grader.findings.remedies import remedy
 from grader.judge.correctness.findings import ArrayType, located, results
@@ -44,6 +44,26 @@ def test_a_return_is_named_where_threads_are_missing(
 
 
 @pytest.mark.parametrize(
+    ("loop", "line"),
+    [
+        ("for (int k = threadIdx.x; k < 272; k += 256) {", 3),
+        ("while (first < 272)\n    {", 3),
+        ("for (int k = 0; k < 8; ++k) {", None),
+        ("for (int k = threadIdx.x; k < 272; k += 256) {\nif (k < n) {", None),
+        ("for (int k = threadIdx.x; k < 272; k += 256) {\n}\n{", None),
+    ],
+)
+def test_a_loop_that_not_all_threads_go_through_as_often_is_named(loop: str, line: int | None) -> None:
+    source = f"__global__ void k(int n) {{\n    int first = threadIdx.x;\n    {loop}\n    __syncthreads();\n"
+    place = at(4 + loop.count("\n"))
+    counted = Counted(place, {metrics.THREAD_INSTRUCTIONS: 144, metrics.WARP_INSTRUCTIONS: 5})
+    given = record(block=(128, 1, 1), lines=(counted,), findings=(Finding("barrier", place, 1),))
+    ((found,),) = (item.findings for item in located([given], {}, source))
+    assert found.uneven_loop == line
+    assert ("move it behind the loop" in remedy(found)) == (line is not None)
+
+
+@pytest.mark.parametrize(
     ("block", "stored", "few"),
     [
         ((128, 1, 1), (4 * 127, None), True),
@@ -71,6 +91,27 @@ def test_an_access_out_of_bounds_comes_with_what_its_index_is_made_of() -> None:
     out = {"out": ArrayType(np.dtype("float32"), (9,))}
     ((found,),) = (item.findings for item in located([record(findings=(outside,))], out, source, {"N": 9}))
     assert remedy(found).endswith(" There `last = N - threadIdx.x = 9`, `N = 9`.")
+
+
+@pytest.mark.parametrize(
+    ("line", "size", "action", "cast"),
+    [
+        ("atomicAdd((double*)out, sum);", 8, "atomic", "double"),
+        ("atomicAdd(reinterpret_cast<unsigned long long *>(&out[0]), 1);", 8, "atomic", "unsigned long long"),
+        ("double* wide = (double*)out; *wide = sum;", 8, "write", "double"),
+        ("*(float4*)out = sum;", 16, "write", ""),  # float4s are floats
+        ("*(unsigned long long*)out = both;", 8, "write", ""),  # and this copies two of them
+    ],
+)
+def test_a_pointer_cast_to_numbers_of_another_size_is_told(
+    line: str, size: int, action: Action, cast: str
+) -> None:
+    outside = Finding("out_of_bounds", at(1), 1, (0, 0, 0), (0, 0, 0), space="global", address=0, size=size)
+    outside = replace(outside, array="out", allocation=Allocation(0, 4), action=action)
+    out = {"out": ArrayType(np.dtype("float32"), (1,))}
+    ((found,),) = (item.findings for item in located([record(findings=(outside,))], out, line))
+    told = f"`out` holds floats, of 4 bytes each, and `{cast}*` has the access take 8"
+    assert remedy(found).startswith(told if cast else GUARD)
 
 
 def test_a_barrier_that_some_never_reach_is_told_before_the_race_it_leaves() -> None:

@@ -160,3 +160,47 @@ def test_the_count_and_the_place_of_sums_of_blocks_are_told(
     file = tmp_path / "mine.cu"
     file.write_text(SUMS.format(count, place), "utf-8")
     assert said in (marked(topics.load("reduce"), file).reason or "")
+
+
+STAGES = """// /// launch
+// [[scratch]]
+// name = "parts"
+// dtype = "float32"
+// shape = ["cdiv(N, 256)"]
+//
+// [[launch]]
+// kernel = "finish"
+// grid = [1]
+// block = [1]
+// args = ["parts", "out", "cdiv(N, 256)"]
+//
+// [[launch]]
+// kernel = "begin"
+// grid = ["cdiv(N, 256)"]
+// block = [1]
+// args = ["in", "parts", "N"]
+// ///
+extern "C" __global__ void begin(const float* in, float* parts, int N)
+{
+    float sum = 0;
+    for (int i = blockIdx.x * 256; i < N && i < (blockIdx.x + 1) * 256; ++i) sum += in[i];
+    parts[blockIdx.x] = sum;
+}
+extern "C" __global__ void finish(float* parts, float* out, int count)
+{
+    float sum = 0;
+    for (int k = 0; k < count; ++k) sum += parts[k];
+    *out = sum;
+}
+"""
+
+
+def test_launches_in_the_wrong_order_are_told(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(STAGES, "utf-8")
+    reason = marked(topics.load("block_sum"), file, problem_overrides={"N": 1023}).reason or ""
+    assert (
+        "With the launches in lines 7 and 13 exchanged it comes out right. They run in their order" in reason
+    )
+    assert reason.endswith("`begin` has to fill `parts` before `finish` reads it.")
+    assert "`zero`" not in reason

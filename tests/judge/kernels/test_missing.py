@@ -104,6 +104,14 @@ def test_what_has_all_missing_elements_and_no_other_is_said(
     assert bool(said) == bool(found)
 
 
+@pytest.mark.parametrize("tile", [(8, 32), (8, 33), (32, 8)])
+def test_a_tile_that_is_no_square_is_told(tile: tuple[int, int]) -> None:
+    found = told(ROW % 32 >= 8, PLANE, tiles={(4,), tile})
+    assert f"i % 32 >= 8: the tile, {tile[0]} × {tile[1]}, is no square, and with" in found
+    assert found.endswith("of t = threadIdx.y * 32 + threadIdx.x: t / 8 and t % 8.")
+    assert "Is blockIdx.y to be multiplied by 8?" in told(ROW % 32 >= 8, PLANE, tiles={(32, 33)})
+
+
 def test_of_bins_that_each_block_adds_to_its_threads_go_on_and_not_the_grid() -> None:
     for blocks in (1, 2, 64):
         few = launch((blocks, 1, 1), (128, 1, 1))
@@ -142,3 +150,27 @@ def test_an_input_that_is_written_in_place_of_the_output_has_its_place(
     reason = marked(topics.load("vector_add"), file).reason or ""
     assert "changed its input `a`, first at [0], and never wrote `c`: have the two changed places" in reason
     assert "It has to load from `a` and to store to `c`." in reason
+
+
+STORES_ZEROS = """// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, 256)"]
+// block = ["256"]
+// ///
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    float sum = 0;
+    if (i < N && threadIdx.x % 32 < 8) sum = a[i] + b[i];
+    if (i < N) c[i] = sum;
+}
+"""
+
+
+def test_zeros_that_were_stored_are_not_missing(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(STORES_ZEROS, "utf-8")
+    reason = marked(topics.load("vector_add"), file, problem_overrides={"N": 1023}).reason or ""
+    assert "Every wrong element is 0" in reason
+    assert "does a loop" not in reason

@@ -5,6 +5,12 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.suspects import said
+from grader.workbook.suspects.loops import without_rest
+
+NO_STEP = (
+    "so the loop does the same again and never ends: `break` where nothing is left to do, else a `for` loop, whose "
+    "step `continue` does as well."
+)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +47,10 @@ from grader.workbook.suspects import said
          "an int."),
         ("constexpr int B = 128;\nfor (char b = 0; b < B; ++b) {}",
          "Line 2: `b`, of type char, holds no more than 127, so `b < B` is always true: make it an int."),
+        ("while (k < 4) {\n    int row = f + k;\n    if (row >= M)\n        continue;\n    c[row] = 0;\n    ++k;\n}",
+         f"Line 4: `continue` goes past `++k`, {NO_STEP}"),
+        ("do {\n    if (in[i] < 0) continue;\n    sum += in[i];\n    i += stride;\n} while (i < N);",
+         f"Line 2: `continue` goes past `i += stride`, {NO_STEP}"),
     ],
 )  # fmt: skip
 def test_a_loop_is_told_with_what_mends_it(text: str, sentence: str) -> None:
@@ -88,7 +98,46 @@ def test_a_loop_that_may_be_right_is_not_told(text: str) -> None:
         "while (p->next < N || x[3] < *q) {\n    sum += 1;\n}",
         "while (true) {\n    sum += 1;\n}",
         "for (int s = 1; s < 8; s <<= 1) {}",
+        "for (int i = t; i < N; ++i) {\n    if (in[i] < 0) continue;\n    sum += in[i];\n}",
+        "while (i < N) {\n    if (in[i] < 0) {\n        ++i;\n        continue;\n    }\n    ++i;\n}",
+        "while (n < N) {\n    const float x = drawn(&state);\n    if (x > 1) continue;\n    ++n;\n}",
+        "while (n < N) {\n    p = next[p];\n    if (p < 0) continue;\n    ++n;\n}",
+        "while (i < N) {\n    for (int k = 0; k < 4; ++k) {\n        if (k) continue;\n    }\n    i++;\n}",
     ],
 )
 def test_a_loop_that_ends_is_not_told(text: str) -> None:
     assert said(text, [], "k.cu") == ""
+
+
+KERNEL = "constexpr int U = 4;\n__global__ void k(const float* in, float* out, int N)\n{{\n    {}\n}}\n"
+
+
+@pytest.mark.parametrize(
+    ("loop", "sentence"),
+    [
+        ("for (; i + 3 * stride < N; i += U * stride) {}",
+         "takes 4 at a time where all 4 are there, `i + 3 * stride < N`, and nothing takes what is left, which at "
+         "small sizes is all: go on in a second loop behind it, `for (; i < N; i += stride)`."),
+        ("for (int k = 0; k + 8 <= N; k += 8) {}",
+         "in a second loop behind it, `for (; k < N; k += 1)`, with `k` declared in front of both."),
+        ("while (i + 3 < N) {\n    i += 4 * gridDim.x * blockDim.x;\n}", "go on with what is left one by one."),
+    ],
+)  # fmt: skip
+def test_a_loop_by_groups_that_leaves_the_rest_is_told(loop: str, sentence: str) -> None:
+    found = without_rest(KERNEL.format(loop))
+    assert found.startswith("Line 4: the loop takes ")
+    assert found.endswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (; i + 3 * stride < N; i += 4 * stride) {}\nfor (; i < N; i += stride) {}",
+        "for (int k = 0; k + 4 <= N; k += 4) {}\n    if (threadIdx.x < N % 4) out[0] = 0;",
+        "for (int i = t; i + 1 < N; i += stride) {}",
+        "for (int i = 4 * t; i + 3 < N; i += 4) {}\n    const int rest = min(4, N);",
+        "for (int i = t; i < N; i += 4) {}",
+    ],
+)
+def test_a_loop_behind_which_the_rest_is_taken_is_not_told(loop: str) -> None:
+    assert without_rest(KERNEL.format(loop)) == ""

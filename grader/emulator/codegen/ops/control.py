@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.ops.memory import address
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I32, I64
 from grader.emulator.ptx.basic_blocks import BARRIER_RESULT
@@ -56,9 +57,23 @@ def nanosleep(e: Emitter, o: Op) -> None:
         e.call("count_sleep", e.site_address(), e.value_buffer, mask)
 
 
-@op("prefetch", "prefetchu", "discard", "applypriority", "pmevent", "griddepcontrol",
-    allow=("global", "local", "L1", "L2", "L2::evict_normal", "L2::evict_last", "wait",
-           "launch_dependents"))  # fmt: skip
+@op(
+    "prefetch",
+    "prefetchu",
+    allow=("global", "local", "L1", "L2", "L2::evict_normal", "L2::evict_last"),
+    operands=1,
+)
+def prefetch(e: Emitter, o: Op) -> None:
+    """Changes no result; the sectors are counted."""
+    if not o.has("local"):
+        addresses = address(e, e.inst.operands[0], vector=True)
+        with e.where_active() as mask:
+            e.store_vector(addresses, e.address_buffer)
+            e.call("count_prefetch", e.site_address(), e.address_buffer, mask)
+
+
+@op("discard", "applypriority", "pmevent", "griddepcontrol",
+    allow=("global", "L2", "L2::evict_normal", "wait", "launch_dependents"))  # fmt: skip
 def hint(e: Emitter, o: Op) -> None:
     """Hints change no result."""
 

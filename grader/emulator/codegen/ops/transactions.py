@@ -320,7 +320,14 @@ def wait_bulk(e: Emitter, o: Op) -> None:
 
 @op("cp", allow=("async", "bulk", "prefetch", "tensor", "tile", "L2", "global", *_DIMENSIONS, *_HINTS))
 def prefetch(e: Emitter, o: Op) -> None:
-    """L2 is taken to hold everything."""
+    """L2 is taken to hold everything; the sectors are counted."""
+    source, *others = e.inst.operands
+    sources = address(e, source, vector=True)
+    size = e.splat(I64(0)) if o.has("tensor") else _wide(e, others[0])
+    with e.where_active() as mask:
+        e.store_vector(sources, e.second_buffer)
+        e.store_vector(size, e.value_buffer)
+        e.call("bulk_prefetch", e.context, e.site_address(), e.second_buffer, e.value_buffer, mask)
 
 
 @op("prefetch", allow=("tensormap", "param", "const"), operands=1)

@@ -21,7 +21,7 @@ from grader.emulator.ptx.instructions import (
 from grader.emulator.ptx.tree import Instruction, Mem
 
 UNWRITTEN = "unwritten"
-"""Registers that were read before they were written."""
+"""Registers, and elements of local memory, that were read before they were written."""
 
 ABSENT = "absent"
 """What shuffles read from lanes that took no part in them."""
@@ -48,13 +48,25 @@ def may_be_undefined(blocks: list[Block], live_at_entry: set[str]) -> dict[str, 
         if inst.parts[0] == "shfl"
         for name in destinations(inst)
     }
-    return {UNWRITTEN: _computed_from(blocks, set(live_at_entry)), ABSENT: _computed_from(blocks, shuffled)}
+    followed = _followed(blocks)
+    local = _local_memory(blocks) if "local" in followed else set()
+    return {
+        UNWRITTEN: _computed_from(blocks, MayBeUndefined(set(live_at_entry), local), followed),
+        ABSENT: _computed_from(blocks, MayBeUndefined(shuffled), followed),
+    }
 
 
-def _computed_from(blocks: list[Block], registers: set[str]) -> MayBeUndefined:
-    found = MayBeUndefined(registers)
-    followed = _followed(blocks) if registers else set()
-    changed = bool(registers)
+def _local_memory(blocks: list[Block]) -> set[str]:
+    """The state spaces by which local memory is read, which holds nothing at the start."""
+    instructions = [inst for block in blocks for inst in block.instructions]
+    if any(inst.parts[:2] == ["cvta", "local"] for inst in instructions):
+        return {"local", "generic"}
+    return {"local"} if any(loads_from(inst, {"local"}) for inst in instructions) else set()
+
+
+def _computed_from(blocks: list[Block], found: MayBeUndefined, followed: set[str]) -> MayBeUndefined:
+    registers = found.registers
+    changed = bool(registers or found.memory)
     while changed:
         before = len(registers), len(found.memory)
         for block in blocks:

@@ -2,7 +2,8 @@
 
 Of shared memory two arrays behind the shadow's last writes say it, one for each origin: a granule holds such a value
 where its entry there is the record of its last write. So whatever else writes defines it. Of local memory, which
-nothing but plain stores writes, a byte says it for each, with a bit for each origin, behind the memory itself.
+nothing but plain stores writes, a byte says it for each, with a bit for each origin, behind the memory itself. There
+it holds from the beginning of a block, where a kernel reads local memory: nothing is written yet.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LANES,
     LOCAL_BYTES,
     LOCAL_HOST,
+    LOCAL_MARKS,
     SHADOW_SHIFT,
     SHADOW_WRITES,
     SHARED_BYTES,
@@ -44,12 +46,12 @@ def _local_marks(context: int) -> int:
 
 
 @native
-def _begin(context: int) -> None:
-    """The first time in a block: local memory has no marks yet."""
+def begin_undefined(context: int) -> None:
+    """Before a block reads local memory, or the first time that it leaves such a value: the marks of local memory."""
     c = pointer(context, int64)
     marks = pointer(_local_marks(context), int64)
     for index in range(c[WARPS] * LANES * c[LOCAL_BYTES] // 8):
-        marks[index] = 0
+        marks[index] = c[LOCAL_MARKS]
     c[UNDEFINED_LEFT] = 1
 
 
@@ -62,7 +64,7 @@ def leave_undefined(
     c = pointer(context, int64)
     a = pointer(addresses, int64)
     if not c[UNDEFINED_LEFT]:
-        _begin(context)
+        begin_undefined(context)
     shift, local_bytes = c[SHADOW_SHIFT], c[WARPS] * LANES * c[LOCAL_BYTES]
     writes, marks = pointer(c[SHADOW_WRITES], int64), pointer(_shared_marks(context, origin), int64)
     elsewhere = int64(0)
@@ -85,7 +87,8 @@ def leave_undefined(
 
 @native
 def undefined_at(context: int, addresses: int, at: int, loading: int, nbytes: int, origin: int) -> int:
-    """The lanes of those `loading` that find such a value in `nbytes`, `at` so many behind the host addresses."""
+    """The lanes of those `loading` that find such a value in `nbytes`, `at` so many behind the host addresses; in local
+    memory, in all of the bytes: a structure is copied with the gaps between its members."""
     c = pointer(context, int64)
     a = pointer(addresses, int64)
     shift, local_bytes = c[SHADOW_SHIFT], c[WARPS] * LANES * c[LOCAL_BYTES]
@@ -102,6 +105,8 @@ def undefined_at(context: int, addresses: int, at: int, loading: int, nbytes: in
                 found |= int64(marks[index] == writes[index] and writes[index] >= begun) << lane
         elif _inside(address, nbytes, c[LOCAL_HOST], local_bytes):
             local = pointer(address + local_bytes, uint8)
+            marked = int64(1)
             for index in range(nbytes):
-                found |= ((int64(local[index]) >> origin) & 1) << lane
+                marked &= int64(local[index]) >> origin
+            found |= marked << lane
     return found

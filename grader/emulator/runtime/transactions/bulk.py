@@ -283,6 +283,18 @@ def bulk_load(
 
 
 @native
+def bulk_prefetch(context: int, site: int, sources: int, sizes: int, mask: int) -> None:
+    """Counts the sectors of the copies to L2 that lanes issue; sizes 0: of boxes."""
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            nbytes = pointer(sizes, int64)[lane]
+            if nbytes == 0:
+                tensor_map = _tensor_map(context, pointer(sources, int64)[lane])
+                nbytes = rows(tensor_map) * pitch(tensor_map) if tensor_map else int64(0)
+            pointer(site, int64)[SECTORS] += (nbytes + 31) >> 5
+
+
+@native
 def check_fence(context: int, site: int, shared: int, nbytes: int, lane: int) -> None:
     """Notes where a copy reads what a thread has written, with no fence between the proxies."""
     c = pointer(context, int64)
