@@ -25,6 +25,9 @@ _REGISTER = re.compile(r"%(nctaid|ntid|ctaid|tid)\.([xyz])")
 MOST = 200
 """Values through which a comparison is followed; what is made of more, nobody has written."""
 
+MOST_CONDITIONS = 1000
+"""Of a kernel, that are followed, each once: bounds the work for a stranger's code."""
+
 KERNELS = 32
 """Of which the comparisons are kept."""
 

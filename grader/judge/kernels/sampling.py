@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, repeat
 from typing import Any
 
@@ -22,6 +23,7 @@ from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product, tensor_flop
 from grader.judge.kernels.fresh import PATTERN_BYTES, drawn, even_tables
+from grader.judge.kernels.large import rare_blocks
 from grader.judge.runners.runner import Runner
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
@@ -41,6 +43,21 @@ LONGEST_BLOCK = 64_000_000
 
 MANY_TIMES = 8.0
 
+AMOUNTS = (
+    "dram_read_bytes",
+    "dram_write_bytes",
+    "l2_read_bytes",
+    "l2_write_bytes",
+    "l2_common_bytes",
+    "reads_beside_writes",
+    "copies_beside_reads",
+    "bulk_beside_reads",
+)
+"""Of a record, besides its counters: twice as many blocks have twice as much of it."""
+
+MOSTS = ("longest_warp", "longest_block", "shared_used_bytes")
+"""Of a record: of its blocks, that with the most."""
+
 
 def blocks_to_run(counted: Sequence[Record], planned: Planned, growth: float) -> int:
     """How many blocks of each launch to run at a size with `growth` times the work of the counted one: as many as can
@@ -57,16 +74,20 @@ def _effort(counters: dict[str, int]) -> float:
     return counters[metrics.WARP_INSTRUCTIONS] + tensor_flop(counters) / TENSOR_FLOP
 
 
-def sampled(launch: Launch, count: int, seed: int | None = None) -> Launch:
+def sampled(
+    launch: Launch, count: int, seed: int | None = None, among: Sequence[int] | None = None
+) -> Launch:
     """A launch reduced to `count` of its blocks, or as it is where there are no more: one of each of `count` equal
-    shares of the grid, drawn by a seed, or that in the middle. Who knew which could be fast in them alone.
+    shares of the grid, or of those that it is `among`, drawn by a seed, or that in the middle. Who knew which could be
+    fast in them alone.
 
     The second half mirrors the first: where blocks do more and more along the grid, as behind a causal mask, two that
     mirror each other do twice what a block does on average.
     """
-    blocks = product(launch.grid)
-    if blocks <= count:
+    if product(launch.grid) <= count:
         return launch
+    among = range(product(launch.grid)) if among is None else among
+    blocks, count = len(among), min(count, len(among))
     if seed is None:
         chosen = tuple((2 * i + 1) * blocks // (2 * count) for i in range(count))
     else:
@@ -74,7 +95,7 @@ def sampled(launch: Launch, count: int, seed: int | None = None) -> Launch:
         of_each = [rng.randrange(first, end) for first, end in pairwise(ends)]
         half = count // 2
         chosen = (*of_each[: count - half], *(blocks - 1 - block for block in reversed(of_each[:half])))
-    return replace(launch, blocks=chosen)
+    return replace(launch, blocks=tuple(among[place] for place in chosen))
 
 
 def array_bytes(topic: Topic, planned: Planned, problem: Problem) -> int:
@@ -128,6 +149,84 @@ def sample(
     return records
 
 
+def sample_kinds(
+    runner: Runner,
+    kernel: Kernel,
+    launches: Sequence[Launch],
+    count: int,
+    seed: int | None,
+    room: int,
+    timeout_s: float,
+    inputs: Mapping[str, Array],
+) -> tuple[Record, ...]:
+    """The records of launches of which `count` blocks each are run, as many of every kind: see `rare_blocks.kinds`.
+    Where there are several, a record is that of all blocks. Raises Refused."""
+    kinds = [_kinds(kernel, launch, count, seed) for launch in launches]
+    run = [launch for each in kinds for launch, _ in each]
+    records = iter(sample(runner, kernel, run, room, LONGEST_BLOCK, timeout_s, inputs))
+    return tuple(of_kinds([(next(records), blocks) for _, blocks in each]) for each in kinds)
+
+
+def several_kinds(kernel: Kernel, launches: Sequence[Launch]) -> bool:
+    """Whether blocks of some launch are of several kinds."""
+    return any(len(rare_blocks.kinds(kernel, launch, random.Random(0))) > 1 for launch in launches)
+
+
+def _kinds(kernel: Kernel, launch: Launch, count: int, seed: int | None) -> list[tuple[Launch, int]]:
+    """A launch of some blocks of each kind, and how many of the kind there are to those of others."""
+    blocks = product(launch.grid)
+    kinds = rare_blocks.kinds(kernel, launch, random.Random(seed or 0)) if blocks > count else []
+    if len(kinds) < 2:
+        return [(sampled(launch, count, seed), blocks)]
+    of_each = max(FEWEST_BLOCKS, count // len(kinds))
+    return [(sampled(launch, of_each, seed, among), len(among)) for among in kinds]
+
+
+def of_kinds(kinds: Sequence[tuple[Record, int]]) -> Record:
+    """The record of all blocks of a launch, of records of some blocks of each kind, with how many of the kind there
+    are to those of others; what all blocks of a kind have in common is their share of what all have."""
+    (first, _), *others = kinds
+    if not others:
+        return first
+    of_all, blocks = sum(number for _, number in kinds), first.grid_blocks
+    shares = [(record, number / of_all) for record, number in kinds]
+    whole = [_times(record, share * blocks / record.blocks_run) for record, share in shares]
+    common = sum(share * record.l2_common_bytes / max(1, record.blocks_run - 1) for record, share in shares)
+    return replace(
+        first,
+        blocks_run=blocks,
+        counters=_added(record.counters for record in whole),
+        lines=tuple(line for record in whole for line in record.lines),
+        host_calls=_added(record.host_calls for record in whole),
+        **{name: sum(getattr(record, name) for record in whole) for name in AMOUNTS}
+        | {name: max(getattr(record, name) for record in whole) for name in MOSTS}
+        | {"l2_common_bytes": round(common * (blocks - 1))},
+        atomics_a_word=sum(share * record.atomics_a_word for record, share in shares),
+    )
+
+
+def _added(counted: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for counters in counted:
+        total.update(counters)
+    return dict(total)
+
+
+def _times(record: Record, factor: float) -> Record:
+    """A record of so many times as much work of the same kind."""
+
+    def times(counters: Mapping[str, int]) -> dict[str, int]:
+        return {name: round(value * factor) for name, value in counters.items()}
+
+    return replace(
+        record,
+        counters=times(record.counters),
+        lines=tuple(Counted(item.place, times(item.counters)) for item in record.lines),
+        host_calls=times(record.host_calls),
+        **{name: round(getattr(record, name) * factor) for name in AMOUNTS},
+    )
+
+
 def grown(record: Record, launch: Launch, growth: float) -> Record:
     """The record of a launch at a size with `growth` times the work, from the whole launch at a smaller one.
 
@@ -136,27 +235,12 @@ def grown(record: Record, launch: Launch, growth: float) -> Record:
     """
     blocks = product(launch.grid)
     each = growth * record.blocks_run / blocks  # times what a block does
-
-    def times(counters: Mapping[str, int]) -> dict[str, int]:
-        return {name: round(value * each) for name, value in counters.items()}
-
     return replace(
-        record,
+        _times(record, each),
         grid=launch.grid,
         grid_blocks=blocks,
-        counters=times(record.counters),
-        lines=tuple(Counted(item.place, times(item.counters)) for item in record.lines),
-        dram_read_bytes=round(record.dram_read_bytes * each),
-        dram_write_bytes=round(record.dram_write_bytes * each),
-        l2_read_bytes=round(record.l2_read_bytes * each),
-        l2_write_bytes=round(record.l2_write_bytes * each),
-        l2_common_bytes=round(record.l2_common_bytes * each),
         longest_warp=round(record.longest_warp * each),
         longest_block=round(record.longest_block * each),
-        reads_beside_writes=round(record.reads_beside_writes * each),
-        copies_beside_reads=round(record.copies_beside_reads * each),
-        bulk_beside_reads=round(record.bulk_beside_reads * each),
-        host_calls=times(record.host_calls),
     )
 
 

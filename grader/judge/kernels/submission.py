@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -527,6 +528,12 @@ def claim_at_main_sizes(current: KernelSubmission, runner: CaseRunner) -> None:
         return
     hello, topic = runner.child.hello(), runner.topic
     planned = current.compiled.plan(topic.sizes_main, hello.limits)
+    if current.records is not None and sampling.several_kinds(current.compiled, planned.launches):
+        # Those that were run are drawn to show faults, the rarer the likelier, and do not stand for all.
+        with suppress(Refused):
+            growth = work(topic, topic.sizes_main) / work(topic, topic.sizes_count)
+            blocks = sampling.blocks_to_run(current.records, planned, growth)
+            records = _of_some_blocks(current, runner, planned, topic.sizes_main, blocks)
     used = _resources(current, planned, hello)
     sizes = topic.signature.with_derived(topic.sizes_main)
     values = {**with_sums(counting.of_whole_grids(records)), **sizes, **counting.facts(used, records)}
@@ -584,15 +591,8 @@ def _at_larger_sizes(
     if any(map(sampling.uneven, counted)) or any(map(sampling.too_long, grown)):
         return grown
     blocks = sampling.blocks_to_run(counted, planned, growth)
-    launches = [sampling.sampled(launch, blocks, current.blocks_seed) for launch in planned.launches]
-    room = sampling.array_bytes(topic, planned, problem)
-    seconds = emulator_seconds(topic, problem)
-    runner.child.load_afresh(current.compiled, seconds)
     try:
-        inputs = sampling.contents(topic, problem)
-        found = sampling.sample(
-            runner.child, current.compiled, launches, room, sampling.LONGEST_BLOCK, seconds, inputs
-        )
+        found = _of_some_blocks(current, runner, planned, problem, blocks)
     except Refused as refused:
         alone = refused.verdict == "timeout" and not sampling.takes_turns(counted)
         return None if alone else grown
@@ -607,6 +607,20 @@ def _at_larger_sizes(
         sampling.as_uneven(record, before) if topic.table_names.intersection(launch.buffers) else record
         for record, before, launch in zip(found, counted, planned.launches, strict=True)
     ]
+
+
+def _of_some_blocks(
+    current: KernelSubmission, runner: CaseRunner, planned: Planned, problem: Problem, blocks: int
+) -> Sequence[Record]:
+    """Records of launches of which so many blocks are run. Raises Refused."""
+    topic = runner.topic
+    room = sampling.array_bytes(topic, planned, problem)
+    seconds = emulator_seconds(topic, problem)
+    runner.child.load_afresh(current.compiled, seconds)
+    inputs = sampling.contents(topic, problem)
+    return sampling.sample_kinds(
+        runner.child, current.compiled, planned.launches, blocks, current.blocks_seed, room, seconds, inputs
+    )
 
 
 def explain(current: KernelSubmission, runner: CaseRunner) -> None:

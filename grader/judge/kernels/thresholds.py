@@ -28,7 +28,7 @@ from grader.judge.kernels.case_runner import work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
 from grader.workbook import comparisons, cuda_source, units
-from grader.workbook.comparisons import Comparison, Given
+from grader.workbook.comparisons import MOST_CONDITIONS, Comparison, Given
 from grader.workbook.expressions import Compared, ExpressionError
 from grader.workbook.launches.plan import LaunchPlan, plan
 from grader.workbook.launches.spec import SM_COUNT, LaunchSpec
@@ -52,9 +52,6 @@ MOST_CASES = 8
 
 EACH = 3
 """Every third case of the topic, by work, is made larger: conditions are the same for all."""
-
-MOST_CONDITIONS = 1000
-"""Of a kernel, that are followed, each once: bounds the work for a stranger's code."""
 
 TOGETHER = 3
 """Sizes that are multiples at a time."""

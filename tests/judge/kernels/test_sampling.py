@@ -50,6 +50,26 @@ def test_blocks_whose_time_is_modelled_are_drawn_one_of_each_share() -> None:
     assert sampling.sampled(launch, 8).blocks == tuple(range(500, 8000, 1000))
 
 
+def test_blocks_are_drawn_among_those_of_a_kind() -> None:
+    launch = Launch("k", (1000, 8, 1), (32, 1, 1), 0, ())
+    even = range(0, 8000, 2)
+    drawn = [sampling.sampled(launch, 4, seed, even).blocks for seed in range(20)]
+    assert all([block // 2000 for block in blocks] == list(range(4)) for blocks in drawn)
+    assert not any(block % 2 for blocks in drawn for block in blocks)
+    assert sampling.sampled(launch, 4, 7, [5, 9]).blocks in ((5, 9), (9, 5))
+
+
+def test_blocks_stand_for_the_others_of_their_kind() -> None:
+    """Of 1000 blocks, 900 do a little, and 100 much."""
+    little = record(counters={"a": 4}, blocks_run=2, grid_blocks=1000, dram_read_bytes=64, longest_block=3)
+    much = record(counters={"a": 500, "b": 1}, blocks_run=5, grid_blocks=1000, longest_block=120)
+    whole = sampling.of_kinds([(little, 9), (much, 1)])
+    assert (whole.blocks_run, whole.grid_blocks) == (1000, 1000)
+    assert whole.counters == {"a": 900 * 2 + 100 * 100, "b": 20}
+    assert (whole.dram_read_bytes, whole.longest_block) == (900 * 32, 120)
+    assert sampling.of_kinds([(little, 7)]) == little
+
+
 def test_a_grid_that_is_no_larger_is_run_whole() -> None:
     launch = Launch("k", (8, 1, 1), (32, 1, 1), 0, ())
     assert sampling.sampled(launch, 8, 1) == launch

@@ -1,9 +1,10 @@
-"""Blocks that go a way of their own: comparisons of their numbers come out otherwise than in most blocks."""
+"""Which way blocks go, by how comparisons of their numbers come out: those few that go another than most, and kinds of
+blocks that there are many of."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +13,8 @@ import numpy as np
 from grader.judge.child.protocol import Launch, Scalar
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counting import product
-from grader.judge.kernels.thresholds import MOST_CONDITIONS
 from grader.workbook import comparisons
-from grader.workbook.comparisons import Comparison, Given
+from grader.workbook.comparisons import MOST_CONDITIONS, Comparison, Given
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -26,6 +26,12 @@ THREADS = 4
 
 MOST = 12
 """Ways for which a block is found, the rarest first."""
+
+MOST_KINDS = 4
+"""Of blocks in a launch, that are told apart."""
+
+FEWEST_OF_A_KIND = 1 / 64
+"""Of all blocks: fewer are no kind of their own, such as those at an edge."""
 
 
 def given_to(launch: Launch) -> Given:
@@ -48,11 +54,53 @@ def counts_in_few_bits(kernel: Kernel, symbol: str) -> bool:
 def found(kernel: Kernel, launch: Launch, rng: random.Random) -> list[int]:
     """A block, drawn, for each way that is taken by fewer than half of the blocks, as far as conditions follow from
     sizes, the launch, and a thread's place in it."""
-    total = product(launch.grid)
-    blocks = np.array(sorted(rng.sample(range(total), min(total, MOST_BLOCKS))), np.int64)
+    blocks = _asked(launch, rng)
     last = product(launch.block) - 1
     ways: dict[bytes, Array] = {}
-    for thread in {0, last, *(rng.randrange(last + 1) for _ in range(THREADS - 2))}:
+    for taken in _taken(
+        kernel, launch, blocks, {0, last, *(rng.randrange(last + 1) for _ in range(THREADS - 2))}
+    ):
+        rare = taken if 2 * np.count_nonzero(taken) < len(taken) else ~taken
+        if rare.any():
+            ways[rare.tobytes()] = blocks[rare]
+    return [int(rng.choice(some)) for some in sorted(ways.values(), key=len)[:MOST]]
+
+
+def kinds(kernel: Kernel, launch: Launch, rng: random.Random) -> list[list[int]]:
+    """The blocks of a launch by what they execute, as far as that follows as in `found`: those of each large kind, the
+    largest first, and last all others, if they are many. Of a large grid these are some of the blocks.
+
+    The blocks of a cluster run together, and are no kinds.
+    """
+    blocks = _asked(launch, rng)
+    if product(launch.cluster) > 1:
+        return [blocks.tolist()]
+    ends = {0, product(launch.block) - 1}
+    taken = {each.tobytes(): each for each in _taken(kernel, launch, blocks, ends)}
+    if not taken:
+        return [blocks.tolist()]
+    _, kind, sizes = np.unique(
+        np.packbits(np.stack(list(taken.values())), axis=0), axis=1, return_inverse=True, return_counts=True
+    )
+    kind, fewest = kind.ravel(), FEWEST_OF_A_KIND * len(blocks)
+    largest = [int(each) for each in np.argsort(-sizes, kind="stable")[: MOST_KINDS - 1]]
+    large = [each for each in largest if sizes[each] >= fewest]
+    others = ~np.isin(kind, large)
+    if np.count_nonzero(others) < fewest:
+        kind[others], others = largest[0], np.zeros_like(others)
+    found = [*(blocks[kind == each] for each in large), blocks[others]]
+    return [some.tolist() for some in found if len(some)]
+
+
+def _asked(launch: Launch, rng: random.Random) -> Array:
+    """The blocks that are asked which way they go, in their order."""
+    total = product(launch.grid)
+    return np.array(sorted(rng.sample(range(total), min(total, MOST_BLOCKS))), np.int64)
+
+
+def _taken(kernel: Kernel, launch: Launch, blocks: Array, threads: Iterable[int]) -> Iterator[Array]:
+    """Of comparisons, for which of the blocks they hold in one of the threads."""
+    for thread in threads:
         given = replace(
             given_to(launch),
             blocks=np.unravel_index(blocks, launch.grid, order="F"),
@@ -60,10 +108,5 @@ def found(kernel: Kernel, launch: Launch, rng: random.Random) -> list[int]:
         )
         for comparison in followed(kernel, launch.symbol):
             sides = comparison.sides(given)
-            if sides is None:
-                continue
-            taken = np.broadcast_to(comparison.holds(*sides), blocks.shape)
-            rare = taken if 2 * np.count_nonzero(taken) < len(taken) else ~taken
-            if rare.any():
-                ways[rare.tobytes()] = blocks[rare]
-    return [int(rng.choice(some)) for some in sorted(ways.values(), key=len)[:MOST]]
+            if sides is not None:
+                yield np.broadcast_to(comparison.holds(*sides), blocks.shape)

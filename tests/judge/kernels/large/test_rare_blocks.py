@@ -59,3 +59,20 @@ def test_there_is_none_where_all_do_the_same(tmp_path: Path) -> None:
     kernel = compiled(tmp_path, "out[row] > N")
     launch = Launch("k", (1000, 40, 1), (32, 8, 1), 0, (Pointer("out"), Scalar("int32", 39_000)))
     assert rare_blocks.found(kernel, launch, random.Random(3)) == []
+
+
+@pytest.mark.parametrize(
+    ("condition", "sizes"),
+    [
+        ("blockIdx.x < N / 100", [13_456, 2_544]),
+        ("blockIdx.x % 3 == 0 && blockIdx.y < 8", [5_328, 5_328, 2_672, 2_672]),
+        ("blockIdx.x + 1000 * blockIdx.y > N", [16_000]),  # those 99 are too few
+        ("out[row] > N", [16_000]),
+    ],
+)
+def test_blocks_are_told_apart_by_what_they_execute(tmp_path: Path, condition: str, sizes: list[int]) -> None:
+    kernel = compiled(tmp_path, condition)
+    launch = Launch("k", (1000, 16, 1), (32, 8, 1), 0, (Pointer("out"), Scalar("int32", 15_900)))
+    found = rare_blocks.kinds(kernel, launch, random.Random(3))
+    assert [len(blocks) for blocks in found] == sizes
+    assert sorted(block for blocks in found for block in blocks) == list(range(16_000))
