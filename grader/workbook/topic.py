@@ -49,6 +49,7 @@ COUNTED_FACTS = (
     "grid_blocks",
     "longest_warp",
     "longest_block",
+    "block_load_sectors",
     "busiest_multiprocessor",
     "multiprocessors",
     "block_threads",

@@ -436,6 +436,8 @@ class LaunchRecord:
     """Warp instructions of the warp that executed the most."""
     longest_block: int
     """Those of all warps of the block that executed the most."""
+    most_loaded_bytes: int
+    """Of global memory, by the block that loaded the most different sectors; bulk copies are not counted."""
     shared_used_bytes: int
     """Of its shared memory, what a block has read, or updated by atomics: the most that one did."""
     reads_beside_writes: int

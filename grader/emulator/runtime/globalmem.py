@@ -20,6 +20,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ALLOCATIONS,
     ATOMIC,
     BLOCK_LINEAR,
+    BLOCK_LOADED,
     BLOCK_SERIAL,
     BOUND_HIGH,
     BOUND_LOW,
@@ -392,6 +393,7 @@ def _stamp(context: int, sector: int) -> int:
     stamps[sector] = own | c[WARP] << STAMP_TIME | c[LOADED] & TIME_FIELD
     if before >> STAMP_SERIAL != own >> STAMP_SERIAL:
         c[FIRST_LOADED] += 1
+        c[BLOCK_LOADED] += 1
         return int64(1)
     age = c[LOADED] - before & TIME_FIELD
     settled = age > c[LOADED] - c[LOADED_BEFORE_BARRIER] or before >> STAMP_TIME & WARP_FIELD == c[WARP]

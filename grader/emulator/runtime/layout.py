@@ -148,12 +148,14 @@ GLOBAL_BASE = 0x7000_0000_0000
     LOCAL_MARKS,  # eight marks of local memory as a block finds them (spaces/undefined.py); 0: all are written
     LOADED,  # sectors that blocks have loaded, one for each request: the time by which sectors are stamped
     FIRST_LOADED,  # sectors that a block has loaded, each once, summed over blocks
+    BLOCK_LOADED,  # those that the running block has loaded
+    MOST_LOADED,  # the most that a block has
     LOADED_BEFORE_BARRIER,  # LOADED at the last barrier of the whole block
     KEPT,  # so many sectors later the L1 cache no longer has one: the block's share of it
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(131)
+) = range(133)
 
 UNWRITTEN_MARKS = 0x0101_0101_0101_0101  # LOCAL_MARKS where each byte counts as unwritten, the first origin
 
@@ -163,7 +165,7 @@ HELD_SLOTS = (
     BLOCK_X, BLOCK_Y, BLOCK_Z, BLOCK_LINEAR, BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES,
     BLOCK_VECTOR, RESIDENT, COPIES, INTERVAL, INTERVAL_READS, INTERVAL_WRITES, BULK_LOADS,
     BULK_READS, BULK_BESIDE, TRANSACTIONS, RANK, HERE, CLUSTER,
-    SHADOW_VISITORS, UNDEFINED_LEFT, LOADED_BEFORE_BARRIER,
+    SHADOW_VISITORS, UNDEFINED_LEFT, LOADED_BEFORE_BARRIER, BLOCK_LOADED,
 )  # fmt: skip
 HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 NO_BLOCK, TAKEN, LEFT = range(3)  # LEFT: it has ended, and others of its cluster have not

@@ -22,6 +22,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     BLOCK_CLOCK,
     BLOCK_FENCES,
     BLOCK_LINEAR,
+    BLOCK_LOADED,
     BLOCK_SERIAL,
     BLOCK_VECTOR,
     BLOCK_X,
@@ -57,6 +58,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LOCAL_MARKS,
     LONGEST_BLOCK,
     LONGEST_WARP,
+    MOST_LOADED,
     MOST_STORED_AGAIN,
     NO_BLOCK,
     PROGRESS,
@@ -134,6 +136,7 @@ def _begin_block(context: int, linear: int) -> None:
     c[LAST_SERIAL] += 1
     c[BLOCK_SERIAL] = c[LAST_SERIAL]
     c[BLOCK_FENCES] = 0
+    c[BLOCK_LOADED] = 0
     c[COPIES] = 0
     c[BULK_LOADS] = c[BULK_READS] = c[BULK_BESIDE] = 0
     c[UNDEFINED_LEFT] = 0
@@ -244,6 +247,7 @@ def _finish_block(context: int) -> None:
     """At the end of a block."""
     c = pointer(context, int64)
     c[LONGEST_BLOCK] = max(c[LONGEST_BLOCK], c[BLOCK_BUDGET] - c[BUDGET])
+    c[MOST_LOADED] = max(c[MOST_LOADED], c[BLOCK_LOADED])
     if c[TRANSACTIONS]:
         end_copies(context)
     if c[REGISTERS]:

@@ -307,6 +307,7 @@ class Record(Struct, frozen=True):
     l2_common_bytes: int
     longest_warp: int
     longest_block: int
+    most_loaded_bytes: int
     shared_used_bytes: int
     reads_beside_writes: int
     copies_beside_reads: int

@@ -259,6 +259,7 @@ def _shared_as(record: Record, other: Record) -> Record:
         record,
         longest_warp=min(record.longest_warp, other.longest_warp),
         longest_block=min(record.longest_block, other.longest_block),
+        most_loaded_bytes=min(record.most_loaded_bytes, other.most_loaded_bytes),
     )
 
 

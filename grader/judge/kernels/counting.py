@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import Occupancy, occupancy
 from grader.emulator import metrics
-from grader.emulator.machine.records import Counted, LaunchRecord
+from grader.emulator.machine.records import SECTOR, Counted, LaunchRecord
 from grader.emulator.places import Place
 from grader.findings.kernels import callers
 from grader.judge.child.protocol import Launch, Record
@@ -152,6 +152,7 @@ def facts(used: Resources, records: Sequence[Record]) -> dict[str, Number]:
         "grid_blocks": used.grid_blocks,
         "longest_warp": sum(record.longest_warp for record in records),
         "longest_block": sum(record.longest_block for record in records),
+        "block_load_sectors": sum(record.most_loaded_bytes for record in records) // SECTOR,
         "busiest_multiprocessor": sum(
             -(-record.grid_blocks // used.multiprocessors) * record.longest_block for record in records
         ),

@@ -55,7 +55,7 @@ AMOUNTS = (
 )
 """Of a record, besides its counters: twice as many blocks have twice as much of it."""
 
-MOSTS = ("longest_warp", "longest_block", "shared_used_bytes")
+MOSTS = ("longest_warp", "longest_block", "most_loaded_bytes", "shared_used_bytes")
 """Of a record: of its blocks, that with the most."""
 
 
@@ -241,6 +241,7 @@ def grown(record: Record, launch: Launch, growth: float) -> Record:
         grid_blocks=blocks,
         longest_warp=round(record.longest_warp * each),
         longest_block=round(record.longest_block * each),
+        most_loaded_bytes=round(record.most_loaded_bytes * each),
     )
 
 

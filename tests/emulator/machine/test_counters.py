@@ -482,6 +482,7 @@ def test_blocks_share_an_l1_cache(bench: Bench) -> None:
         ran = bench.cuda(AGAIN, "again", blocks, 64, np.ones(n, np.float32), out, np.int32(n), np.int32(1))
         assert ran.record.l2_read_bytes == blocks * times * 4 * n
         assert ran.record.l2_common_bytes == (blocks - 1) * 4 * n
+        assert ran.record.most_loaded_bytes == 4 * n
 
 
 def test_what_caches_hold(bench: Bench) -> None:
