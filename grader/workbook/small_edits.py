@@ -17,6 +17,8 @@ from grader.workbook.edit import MOST, Edit, where
 _TOKEN = re.compile(r"\d[\w.]*|[A-Za-z_]\w*|//|<<=|>>=|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||\+\+|--|->|::|[^\s\w]")
 _BLOCK = re.compile(r"^// /// launch[ \t]*\n(.*?)^// ///[ \t]*$", re.MULTILINE | re.DOTALL)
 _OF_LAUNCH = re.compile(r"^// *(?:grid|block|args|shared) *=.*$", re.MULTILINE)
+_WHEN = re.compile(r"^// *when *=.*$", re.MULTILINE)
+_CONSTANT = re.compile(r"\bconstexpr\s+\w+\s+(\w+)\s*=")
 _STRING = re.compile(r'"([^"\n]*)"')
 _DIRECTIVE = re.compile(r"^[ \t]*#.*", re.MULTILINE)
 _INTEGER = re.compile(
@@ -105,9 +107,9 @@ class _Expressions:
         return cls(text, found)
 
     @classmethod
-    def of_launch(cls, source: str) -> _Expressions:
+    def of_launch(cls, source: str, which: re.Pattern[str]) -> _Expressions:
         block, found = _BLOCK.search(source[:MOST]), []
-        lines = _OF_LAUNCH.finditer(source, *block.span(1)) if block else ()
+        lines = which.finditer(source, *block.span(1)) if block else ()
         for string in chain.from_iterable(_STRING.finditer(source, *line.span()) for line in lines):
             found.append(_Token(";", string.start()))
             found += [_Token(match[0], match.start()) for match in _TOKEN.finditer(source, *string.span(1))]
@@ -177,9 +179,9 @@ class _Expressions:
         return None
 
     def is_declared(self, at: int) -> bool:
-        """Whether a name is declared there: a type, or what belongs to one, stands in front of it."""
-        before = self.tokens[at - 1].text if at else ""
-        return before in ("*", "&") or bool(_NO_OPERAND.fullmatch(before))
+        """Whether a name is declared there: a type stands in front of it, or a pointer or a reference to one."""
+        of = at - 2 if at and self.tokens[at - 1].text in ("*", "&") else at - 1
+        return of >= 0 and bool(_NO_OPERAND.fullmatch(self.tokens[of].text))
 
     def piece(self, first: int, last: int) -> str:
         """The text from a token to another."""
@@ -198,10 +200,14 @@ def edits(source: str) -> Iterator[Edit]:
     return _in_order(parts, chain.from_iterable(kind(parts) for kind in kinds))
 
 
-def of_launch(source: str) -> Iterator[Edit]:
-    """Those of a launch block, in which no name takes another's place: fewer blocks may come out right as well."""
-    parts = _Expressions.of_launch(source)
-    return _in_order(parts, chain(_of_operators(parts), _of_numbers(parts)))
+def of_launch(source: str, sizes: Sequence[str]) -> Iterator[Edit]:
+    """Those of a launch block, but for numbers, and for what another size would hide by giving a launch less to do: one
+    constant in place of another, and of conditions alone one size for another."""
+    numbers, conditions = (_Expressions.of_launch(source, which) for which in (_OF_LAUNCH, _WHEN))
+    yield from _in_order(
+        numbers, chain(_of_operators(numbers), _exchanged(numbers, _CONSTANT.findall(source)))
+    )
+    yield from _in_order(conditions, _exchanged(conditions, sizes))
 
 
 def _in_order(parts: _Expressions, every: Iterable[_Small]) -> Iterator[Edit]:
@@ -299,7 +305,12 @@ def _of_members(parts: _Expressions) -> Iterator[_Small]:
 
 def _of_names(parts: _Expressions) -> Iterator[_Small]:
     """Another integer that the text declares."""
-    names = [*dict.fromkeys(name for pair in _INTEGER.findall(parts.text) for name in pair if name)]
+    names = dict.fromkeys(name for pair in _INTEGER.findall(parts.text) for name in pair if name)
+    return _exchanged(parts, [*names])
+
+
+def _exchanged(parts: _Expressions, names: Sequence[str]) -> Iterator[_Small]:
+    """One of these names in place of another."""
     names = names[:_MOST_NAMES]
     for at, token in enumerate(parts.tokens):
         member = at > 0 and parts.tokens[at - 1].text in _OF

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from grader.workbook.small_edits import edits
+from grader.workbook.small_edits import edits, of_launch
 
 SOURCE = """\
 #include <cuda_fp16.h>
@@ -81,6 +81,45 @@ def test_axes_are_exchanged_only_where_there_are_two() -> None:
     assert any(
         "`blockIdx.x`" in edit.said for edit in edits(SOURCE.replace("% 4", "% threadIdx.y + blockIdx.y"))
     )
+
+
+LAUNCH = """\
+// Of grid = "N + 1".
+//
+// /// launch
+// [[launch]]
+// kernel = "k"
+// grid = ["cdiv(N, BLOCK * PACK)", "M"]
+// block = ["BLOCK"]
+// args = ["a", "N // 4"]
+// when = "M % 4 == 0"
+//
+// [[launch]]
+// kernel = "k"
+// grid = [1]
+// block = [256]
+// when = "M % 4 != 0"
+// ///
+constexpr int BLOCK = 256;
+constexpr int PACK = 4;
+"""
+
+
+def test_in_a_launch_block_numbers_stay_and_no_size_takes_another_s_place_but_in_conditions() -> None:
+    assert {edit.said for edit in of_launch(LAUNCH, ("M", "N"))} == {
+        "`BLOCK + PACK` in place of `BLOCK * PACK` in line 6",
+        "`BLOCK` in place of `BLOCK * PACK` in line 6",
+        "`PACK` in place of `BLOCK * PACK` in line 6",
+        "`PACK` in place of `BLOCK` in line 6",
+        "`BLOCK` in place of `PACK` in line 6",
+        "`PACK` in place of `BLOCK` in line 7",
+        "`PACK` in place of `BLOCK` in lines 6 and 7",
+        "`N` in place of `N // 4` in line 8",
+        "`N * 4` in place of `N // 4` in line 8",
+        "`N` in place of `M` in lines 9 and 15",
+        "`N` in place of `M` in line 9",
+        "`N` in place of `M` in line 15",
+    }
 
 
 def test_no_text_takes_long() -> None:

@@ -86,8 +86,8 @@ def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_the
 
 def _launched(kernel: Kernel) -> Iterator[tuple[Edit, Kernel]]:
     """The kernels that come of changes of the launch block, as far as it can be read."""
-    file = kernel.file
-    for edit in islice(small_edits.of_launch(file.source), MOST_OF_LAUNCH):
+    file, sizes = kernel.file, [size.name for size in kernel.file.signature.sizes]
+    for edit in islice(small_edits.of_launch(file.source, sizes), MOST_OF_LAUNCH):
         if not edit.lines(file.source) <= file.given:
             with suppress(WarpladderError):
                 changed = parse_source(edit.applied(file.source), file.signature, file.path)
