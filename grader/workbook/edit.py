@@ -31,6 +31,8 @@ class Edit:
     """Where each begins and ends in the text, and what stands there then; in order."""
     why: str = ""
     """A sentence on the mistake."""
+    any: bool = False
+    """Whether it is one of all that there are, and none of a known kind."""
 
     def lines(self, source: str) -> set[str]:
         """The lines of the source that it changes, without their indents."""

@@ -46,7 +46,7 @@ MISTAKES = [
     ("wide_loads", "four.x + four.y + four.z + four.w", "4 * four.x", "wrong"),
     ("butterfly", "__shfl_xor_sync", "__shfl_down_sync", "which lane does each step read from"),
     ("butterfly", "largest, distance)", "largest, 1)", "which lane does each step read from"),
-    ("tree", "part[t] += part", "part[t] = part", "lacks `x`[0] to `x`[6]."),
+    ("tree", "part[t] += part", "part[t] = part", "With `part[t] +=` in place of `part[t] =` in line 20"),
     ("tile_product", "b[k][threadIdx.x]", "b[threadIdx.x][k]", "wrong"),
 ]
 

@@ -75,8 +75,12 @@ class Kept(CaseData):
 
 def affordable(outcome: Outcome) -> int:
     """How many runs like one take no longer together than a learner waits."""
-    executed = sum(record.counters.get(WARP_INSTRUCTIONS, 0) for record in outcome.records)
-    return MOST_INSTRUCTIONS // max(executed, 1)
+    return MOST_INSTRUCTIONS // max(executed(outcome), 1)
+
+
+def executed(outcome: Outcome) -> int:
+    """Instructions of all warps in a run."""
+    return sum(record.counters.get(WARP_INSTRUCTIONS, 0) for record in outcome.records)
 
 
 @dataclass(frozen=True)

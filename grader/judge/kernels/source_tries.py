@@ -1,54 +1,195 @@
-"""What makes a wrong kernel right, of small changes to its text that often do: each is compiled and run."""
+"""What makes a wrong kernel right, of small changes to its text: many are compiled together, and each is run."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, islice
 
+from grader.emulator.nvrtc.compilation import Build
+from grader.errors import WarpladderError
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
-from grader.workbook import compiler, cuda_edits
+from grader.judge.kernels.counted_terms import MOST_INSTRUCTIONS, executed
+from grader.judge.refused import Refused
+from grader.workbook import compiler, cuda_edits, small_edits
 from grader.workbook.compiler import CompileFailed
+from grader.workbook.edit import Edit
+from grader.workbook.kernel_file import parse_source
 
-MOST = 16
-"""Changes of one file that are tried; each has to be compiled."""
+MOST = 96
+"""Changes of a file's code that are tried at the most."""
+
+MOST_OF_LAUNCH = 32
+"""Changes of its launch block, for which nothing is compiled."""
+
+TOGETHER = 16
+"""Changed texts that are compiled at a time: of a small kernel, most of the time goes by before its text is read."""
 
 LONGEST = 200
 """Lines of a file: a beginner's has fewer, and what is longer takes long to compile."""
+
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
+_OF_C = re.compile(r'\bextern\s+"C"')
+_TOP = re.compile(r"^(?=\.(?:visible|weak|extern|entry|func|global|const|shared)\b)", re.MULTILINE)
+_ACCESS = re.compile(r"^\s*(?:@!?%p\d+\s+)?((?:ld|st|atom|red)\.[\w.:]+)", re.MULTILINE)
+_SPACE = re.compile(r"ladder_try_(\d+)_")
 
 
 def mended(
     runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None, only: Collection[int] = ()
 ) -> str:
-    """What makes all of these cases come out right, and the topic's others; "" for nothing. `line` is where something
-    was seen to be wrong: changes of it, and of the condition above it, are tried first. With `only`, none but those of
-    these lines are. What stands as the task gives it is not what is wrong, so changes of that alone are not tried."""
+    """What makes all of these cases come out right, and the topic's others; "" for nothing. `line` is where
+    something was seen to be wrong: changes of it, and of the condition above it, are tried first. With `only`, none but
+    those of these lines are. What stands as the task gives it is not what is wrong, so changes of that alone are not
+    tried."""
     source = kernel.file.source
     if source.count("\n") > LONGEST:
         return ""
-    near = () if line is None else (line - 1, line)
-    candidates = sorted(cuda_edits.edits(source), key=lambda edit: edit.line not in near)
-    candidates = [edit for edit in candidates if not edit.lines(source) <= kernel.file.given]
-    if only:
-        candidates = [edit for edit in candidates if edit.line in only]
-    for edit in candidates[:MOST]:
-        changed = _compiled(kernel, edit.applied(source))
-        if changed is not None and all(
-            right(runner, changed, case) for case in (*tried, *others(runner, tried))
-        ):
-            return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
+    left = MOST_INSTRUCTIONS
+    any_there_are = (
+        tried[0].kind != "special"
+    )  # NaN and infinities much does away with that adds nothing else
+    launched = _launched(kernel) if any_there_are and line is None else iter(())
+    candidates = _candidates(kernel, line, only, any_there_are)
+    for edit, changed in chain(compiled(kernel, candidates), launched):
+        for case in tried:
+            outcome = runner.outcome(changed, case)
+            left -= executed(outcome)
+            if outcome.refusal is not None:
+                break
+        else:
+            if all(right(runner, changed, case) for case in others(runner, tried)):
+                return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
+        if left < 0:
+            break
     return ""
 
 
-def _compiled(kernel: Kernel, source: str) -> Kernel | None:
-    file = replace(kernel.file, source=source)
+def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_there_are: bool) -> list[Edit]:
+    """The changes that are tried, one for each text that comes of them."""
+    source = kernel.file.source
+    near = () if line is None else (line - 1, line)
+    known = sorted(cuda_edits.edits(source), key=lambda edit: edit.line not in near)
+    found: dict[str, Edit] = {}
+    for edit in chain(known, small_edits.edits(source) if any_there_are else ()):
+        if not edit.lines(source) <= kernel.file.given and (not only or edit.line in only):
+            found.setdefault(edit.applied(source), edit)
+    found.pop(source, None)
+    return list(islice(found.values(), MOST))
+
+
+def _launched(kernel: Kernel) -> Iterator[tuple[Edit, Kernel]]:
+    """The kernels that come of changes of the launch block, as far as it can be read. Where a grid has an upper bound,
+    another number of threads may have it reach all elements of small sizes alone."""
+    file, sizes = kernel.file, [size.name for size in kernel.file.signature.sizes]
+    if any("min" in side.text for launch in file.launches for side in launch.grid):
+        return
+    constants = _constants(kernel)
+    largest_first = sorted(
+        constants, key=lambda name: -constants[name]
+    )  # with which a grid has no block too many
+    for edit in islice(small_edits.of_launch(file.source, sizes, largest_first), MOST_OF_LAUNCH):
+        if not edit.lines(file.source) <= file.given:
+            with suppress(WarpladderError):
+                changed = parse_source(edit.applied(file.source), file.signature, file.path)
+                if set(changed.constant_names) <= constants.keys():
+                    used = {name: constants[name] for name in changed.constant_names}
+                    yield edit, Kernel(changed, kernel.build, used)
+
+
+def _constants(kernel: Kernel) -> dict[str, int]:
+    """The values of all constants of a file; of those that its launch block names, where one is no integer."""
+    file, names = kernel.file, small_edits.constants_of(kernel.file.source)
     try:
-        build = compiler.compile_source(source, file=file.path, kernels=file.kernels, arch=kernel.build.arch)
-    except CompileFailed:
-        return None
-    return Kernel(file, build, kernel.constants)
+        return compiler.constants(file.source, names, file=file.path, arch=kernel.build.arch)
+    except WarpladderError:
+        return kernel.constants
+
+
+def compiled(kernel: Kernel, edits: Sequence[Edit]) -> Iterator[tuple[Edit, Kernel]]:
+    """The kernels that come of changes, as far as the compiler takes them: the next are compiled while some are run."""
+    some = [edits[first : first + TOGETHER] for first in range(0, len(edits), TOGETHER)]
+    with ThreadPoolExecutor(1) as compiling:
+        ahead = [compiling.submit(_together, kernel, each) for each in some[:1]]
+        for number in range(len(some)):
+            ahead += [compiling.submit(_together, kernel, each) for each in some[number + 1 : number + 2]]
+            yield from ahead[number].result()
+
+
+def _together(kernel: Kernel, edits: Sequence[Edit]) -> list[tuple[Edit, Kernel]]:
+    """Each changed text in a namespace of its own. Of a text that the compiler refuses, it names a line."""
+    source, kernels = kernel.file.source, kernel.file.kernels
+    texts = [edit.applied(source) for edit in edits]
+    while texts:
+        unit, starts = _unit(texts)
+        names = [f"{_space(number)}::{name}" for number in range(len(texts)) for name in kernels]
+        arch = kernel.build.arch.replace(
+            "sm_", "compute_"
+        )  # no machine code, whose registers nobody asks for
+        try:
+            build = compiler.compile_source(unit, file=kernel.file.path, kernels=names, arch=arch)
+        except CompileFailed as failed:
+            lines = {item.line for item in failed.diagnostics if item.severity == "error"}
+            refused = {sum(start <= line for start in starts) - 1 for line in lines}
+            kept = [number for number in range(len(texts)) if number not in refused]
+            if len(kept) == len(texts):
+                return []
+            texts, edits = [texts[number] for number in kept], [edits[number] for number in kept]
+            continue
+        accesses = _accesses(kernel.build.ptx)
+        parts = enumerate(zip(edits, texts, _parts(build.ptx, len(texts)), strict=True))
+        return [
+            (edit, _one_of(kernel, text, build, number, ptx))
+            for number, (edit, text, ptx) in parts
+            if not edit.any or accesses <= _accesses(ptx)
+        ]
+    return []
+
+
+def _accesses(ptx: str) -> set[str]:
+    """The kinds of accesses that there are: a change that makes a condition false for good takes some away."""
+    return {access for access in _ACCESS.findall(ptx) if not access.startswith("ld.param")}
+
+
+def _one_of(kernel: Kernel, text: str, build: Build, number: int, ptx: str) -> Kernel:
+    """A changed kernel, which takes the resources that it took before, of what was compiled together."""
+    before = kernel.build
+    lowered = {name: build.lowered[f"{_space(number)}::{name}"] for name in kernel.file.kernels}
+    used = {symbol: before.resources[before.lowered[name]] for name, symbol in lowered.items()}
+    built = replace(build, ptx=ptx, lowered=lowered, resources=used)
+    return Kernel(replace(kernel.file, source=text), built, kernel.constants)
+
+
+def _space(number: int) -> str:
+    return f"ladder_try_{number}_"
+
+
+def _unit(texts: Sequence[str]) -> tuple[str, list[int]]:
+    """One text of several, and the line in which each begins. What is included stands in front of all of them."""
+    included = dict.fromkeys(chain.from_iterable(map(_INCLUDE.findall, texts)))
+    lines, starts = [*included], []
+    for number, text in enumerate(texts):
+        starts.append(len(lines) + 1)
+        body = _OF_C.sub("", _INCLUDE.sub("", text))
+        lines += [f"namespace {_space(number)} {{", *body.split("\n"), "}"]
+    return "\n".join(lines), starts
+
+
+def _parts(ptx: str, count: int) -> list[str]:
+    """What each namespace has of a module, and what is everybody's."""
+    head, *items = _TOP.split(ptx)
+    own: list[list[str]] = [[head] for _ in range(count)]
+    for item in items:
+        named = _SPACE.search(item)
+        for part in own if named is None else [own[int(named[1])]]:
+            part.append(item)
+    return ["".join(part) for part in own]
 
 
 def others(runner: CaseRunner, tried: Collection[Case]) -> Iterator[Case]:
@@ -59,4 +200,7 @@ def others(runner: CaseRunner, tried: Collection[Case]) -> Iterator[Case]:
 
 def right(runner: CaseRunner, kernel: Kernel, case: Case) -> bool:
     """Whether a kernel can be launched for a case, and is right, in whatever order its blocks and warps run."""
-    return runner.outcome(kernel, case).refusal is None
+    try:
+        return runner.outcome(kernel, case).refusal is None
+    except Refused:
+        return False

@@ -162,7 +162,9 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
 {
     int i = blockIdx.x * 256 + threadIdx.x;
     float sum = 0;
-    if (i < N && threadIdx.x % 32 < 8) sum = a[i] + b[i];
+    if (threadIdx.x % 32 < 8)
+        if (threadIdx.x / 32 < 4)
+            if (i < N) sum = a[i] + b[i];
     if (i < N) c[i] = sum;
 }
 """

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 from marking import Marking
 
+from grader.judge.kernels import source_tries
+from grader.judge.kernels.compiled import prepare
 from grader.workbook import topics
+from grader.workbook.compiler import DEFAULT_ARCH
+from grader.workbook.edit import Edit
+from grader.workbook.kernel_file import parse_source
 
 WRONG = Path(__file__).parents[2] / "submissions"
 
@@ -26,12 +31,70 @@ WRONG = Path(__file__).parents[2] / "submissions"
             255,
             "With `tile[t + BLOCK]` in place of `tile[threadIdx.x + BLOCK]`",
         ),
+        ("vector_add/block_after_the_last.cu", 1, "With `blockIdx.x == gridDim.x - 1` in place of"),
+        ("vector_add/divided_by_four_twice.cu", 1, "With `N` in place of `N // 4` in line 8 it"),
         ("block_sum/lane_and_warp_exchanged.cu", 1, "With `/` and `%` exchanged in lines 15 and 16 it comes"),
     ],
 )
 def test_what_mends_it_is_found(file: str, size: int, said: str, marked: Marking) -> None:
     topic = topics.load(file.partition("/")[0])
     assert said in (marked(topic, WRONG / file, problem_overrides={"N": size}).reason or "")
+
+
+TEXT = """\
+// Half of a sum, twice.
+//
+// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, 128)"]
+// block = [128]
+// ///
+
+#include <cuda_fp16.h>
+
+__constant__ float scale[2] = {1.0f, 1.0f};
+
+__device__ float half_of(float x)
+{
+    return 0.5f * x;
+}
+
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    __shared__ float tile[128];
+    const int i = blockIdx.x * 128 + threadIdx.x;
+    if (i < N) {
+        tile[threadIdx.x] = half_of(a[i] + b[i]);
+        c[i] = 2.0f * scale[i % 2] * tile[threadIdx.x];
+    }
+}
+"""
+
+
+def _edit(old: str, new: str, one_of_all: bool = True) -> Edit:
+    at = TEXT.index(old)
+    return Edit(f"`{new}` in place of `{old}`", 1, ((at, at + len(old), new),), any=one_of_all)
+
+
+def test_changed_texts_are_compiled_together_and_one_that_is_refused_takes_no_other_along() -> None:
+    topic = topics.load("vector_add")
+    kernel = prepare(parse_source(TEXT, topic.signature, Path("mine.cu")), DEFAULT_ARCH)
+    edits = [
+        _edit("0.5f * x", "0.25f * x"),
+        _edit("[i % 2]", "[i %]"),  # is refused
+        _edit("i < N", "N < N"),  # leaves no access
+        _edit("i < N", "N < N", one_of_all=False),
+        _edit("* 128 +", "* 64 +\n"),
+    ]
+    made = {edit.said: changed for edit, changed in source_tries.compiled(kernel, edits)}
+    assert [*made] == [edits[0].said, edits[3].said, edits[4].said]
+    for changed in made.values():
+        assert changed.build.ptx.count(".entry") == 1
+        assert changed.build.resources.keys() == set(changed.build.lowered.values())
+    first, *_ = made.values()
+    assert "0f3E800000" in first.build.ptx  # 0.25
+    assert "0f3F000000" not in first.build.ptx  # 0.5, of the others
 
 
 def test_behind_what_mends_them_all_no_finding_has_another_remedy(marked: Marking) -> None:

@@ -1,0 +1,321 @@
+"""Every small change of an expression: an operand left out, another operator, name or number, parentheses.
+
+What is none of the known slips is often one of these. There are many in a text, and nearly all of them are wrong: the
+judge tries them after what is likelier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from grader.workbook.cuda_source import plain
+from grader.workbook.edit import MOST, Edit, where
+
+_TOKEN = re.compile(r"\d[\w.]*|[A-Za-z_]\w*|//|<<=|>>=|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||\+\+|--|->|::|[^\s\w]")
+_BLOCK = re.compile(r"^// /// launch[ \t]*\n(.*?)^// ///[ \t]*$", re.MULTILINE | re.DOTALL)
+_OF_LAUNCH = re.compile(r"^// *(?:grid|block|args|shared) *=.*$", re.MULTILINE)
+_WHEN = re.compile(r"^// *when *=.*$", re.MULTILINE)
+_CONSTANT = re.compile(r"\bconstexpr\s+(?:int|unsigned|size_t|long\s+long|long)\s+(\w+)\s*=")
+_STRING = re.compile(r'"([^"\n]*)"')
+_DIRECTIVE = re.compile(r"^[ \t]*#.*", re.MULTILINE)
+_INTEGER = re.compile(
+    r"\b(?:int|unsigned|size_t|long\s+long|long|auto)\s+(\w+)\s*(?==(?!=)|[,;)])|\bconstexpr\s+\w+\s+(\w+)\s*="
+)
+_TYPE = re.compile(
+    r"void|bool|u?(?:char|short|int|long|longlong)[1-4]?|(?:float|double)[1-4]?|(?:__)?half2?|unsigned|size_t|auto"
+)
+_NO_OPERAND = re.compile(rf"{_TYPE.pattern}|const|return|else|if|for|while|\w+_cast")
+_TWO_AXES = re.compile(r"\b(?:thread|block)Idx\.y\b")
+
+_BINDS = {
+    **dict.fromkeys(("*", "/", "//", "%"), 6),
+    **dict.fromkeys(("+", "-"), 5),
+    **dict.fromkeys(("<<", ">>"), 4),
+    **dict.fromkeys(("<", "<=", ">", ">="), 3),
+    **dict.fromkeys(("==", "!="), 2),
+    **dict.fromkeys(("&", "^", "|"), 1),
+    **dict.fromkeys(("&&", "||"), 0),
+}
+"""Binary operators, by how tightly they bind."""
+
+_OF_ENDS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+_OTHER = {"==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+", "*": "+", "/": "%", "%": "/"}
+_OTHER |= {"//": "*", "<<": ">>", ">>": "<<", "&": "|", "|": "&", "^": "|"}
+_SETS = {"+=": "=", "=": "+=", "*=": "+=", "-=": "+="}
+_OPENS, _CLOSES = {")": "(", "]": "["}, {"(": ")", "[": "]"}
+_OF = (".", "->", "::")
+_COMPONENTS = "xyzw"
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+_LIKELY, _NEXT, _FAR, _LAST = range(4)
+"""How soon a change is tried."""
+
+_LONGEST = 100
+"""Tokens of an operand in brackets: bounds the work that a stranger's text can ask for, as does what follows."""
+
+_MOST_NAMES, _MOST = 16, 4000
+"""Names that are tried in place of each other, and changes of a text."""
+
+
+@dataclass(frozen=True)
+class _Token:
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
+    def is_operand(self) -> bool:
+        """Whether it is a name or a number, and no type."""
+        return bool(re.match(r"\w", self.text)) and not _NO_OPERAND.fullmatch(self.text)
+
+
+@dataclass(frozen=True)
+class _Small:
+    """A piece of the text, and what it is changed to."""
+
+    rank: int
+    start: int
+    old: str
+    new: str
+    kind: str = ""
+    """What it has in common with changes of other texts, which may be one mistake."""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class _Expressions:
+    """The tokens of expressions: what stands in braces, or in the strings of a launch block."""
+
+    text: str
+    tokens: Sequence[_Token]
+
+    @classmethod
+    def of(cls, text: str) -> _Expressions:
+        depth, found = 0, []
+        for match in _TOKEN.finditer(text):
+            depth -= match[0] == "}"
+            if depth > 0:
+                found.append(_Token(match[0], match.start()))
+            depth += match[0] == "{"
+        return cls(text, found)
+
+    @classmethod
+    def of_launch(cls, source: str, which: re.Pattern[str]) -> _Expressions:
+        block, found = _BLOCK.search(source[:MOST]), []
+        lines = which.finditer(source, *block.span(1)) if block else ()
+        for string in chain.from_iterable(_STRING.finditer(source, *line.span()) for line in lines):
+            found.append(_Token(";", string.start()))
+            found += [_Token(match[0], match.start()) for match in _TOKEN.finditer(source, *string.span(1))]
+        return cls(source, found)
+
+    def begins(self, at: int) -> int | None:
+        """The first token of the operand that ends in front of a token; None where none does."""
+        first, stop = None, max(0, at - _LONGEST)
+        while (at := at - 1) >= stop:
+            token = self.tokens[at]
+            if token.text in _OPENS:
+                opened = self._partner(at, _OPENS, -1)
+                if opened is None:
+                    return None
+                first = at = opened
+            elif self._names(at):
+                first = at
+                if at == 0 or self.tokens[at - 1].text not in _OF:
+                    return first
+                at -= 1
+            else:
+                return first
+        return first
+
+    def ends(self, at: int) -> int | None:
+        """The last token of the operand that begins behind a token; None where none does."""
+        last, stop = None, min(len(self.tokens), at + _LONGEST)
+        while (at := at + 1) < stop:
+            token = self.tokens[at]
+            if token.text in _CLOSES and not (last is None and token.text == "["):
+                closed = self._partner(at, _CLOSES, 1)
+                if closed is None:
+                    return None
+                last = at = closed
+            elif self._names(at) and (last is None or self.tokens[at - 1].text in _OF):
+                last = at
+            elif last is None or token.text not in _OF:
+                return last
+        return last
+
+    def operands(self, at: int, first: int, last: int) -> tuple[int, int]:
+        """Where the operands of an operator begin and end with all that is done before it, from the first and the last
+        token of what stands next to it."""
+        binds = _BINDS[self.tokens[at].text]
+        while _BINDS.get(self.tokens[first - 1].text, -1) >= binds:
+            if (begin := self.begins(first - 1)) is None:
+                break
+            first = begin
+        while last + 1 < len(self.tokens) and _BINDS.get(self.tokens[last + 1].text, -1) > binds:
+            if (end := self.ends(last + 1)) is None:
+                break
+            last = end
+        return first, last
+
+    def _names(self, at: int) -> bool:
+        """Whether a name or a number stands there, or a type that something is cast to."""
+        is_cast = at + 1 < len(self.tokens) and self.tokens[at + 1].text == "("
+        return self.tokens[at].is_operand or (is_cast and bool(_TYPE.fullmatch(self.tokens[at].text)))
+
+    def _partner(self, at: int, partners: dict[str, str], step: int) -> int | None:
+        """The bracket that belongs to one."""
+        own, other, depth = self.tokens[at].text, partners[self.tokens[at].text], 0
+        for place in range(at, min(max(at + step * _LONGEST, -1), len(self.tokens)), step):
+            depth += (self.tokens[place].text == own) - (self.tokens[place].text == other)
+            if depth == 0:
+                return place
+        return None
+
+    def is_declared(self, at: int) -> bool:
+        """Whether a name is declared there: a type stands in front of it, or a pointer or a reference to one."""
+        of = at - 2 if at and self.tokens[at - 1].text in ("*", "&") else at - 1
+        return of >= 0 and bool(_NO_OPERAND.fullmatch(self.tokens[of].text))
+
+    def piece(self, first: int, last: int) -> str:
+        """The text from a token to another."""
+        return self.text[self.tokens[first].start : self.tokens[last].end]
+
+    def changed(self, rank: int, first: int, last: int, new: str, kind: str = "", why: str = "") -> _Small:
+        """What stands from a token to another made another text."""
+        return _Small(rank, self.tokens[first].start, self.piece(first, last), new, kind, why)
+
+
+def edits(source: str) -> Iterator[Edit]:
+    """The changes to be tried, the likeliest first; what stands in several places is changed in all, and in each."""
+    text = _DIRECTIVE.sub(lambda found: " " * len(found[0]), plain(source))[:MOST]
+    parts = _Expressions.of(text)
+    kinds = (_of_operators, _of_numbers, _of_members, _of_names)
+    return _in_order(parts, chain.from_iterable(kind(parts) for kind in kinds))
+
+
+def of_launch(source: str, sizes: Sequence[str], constants: Sequence[str]) -> Iterator[Edit]:
+    """Those of a launch block, but for numbers, and for what another size would hide by giving a launch less to do: one
+    constant in place of another, and of conditions alone one size for another."""
+    numbers, conditions = (_Expressions.of_launch(source, which) for which in (_OF_LAUNCH, _WHEN))
+    yield from _in_order(numbers, chain(_of_operators(numbers), _exchanged(numbers, constants)))
+    yield from _in_order(conditions, _exchanged(conditions, sizes))
+
+
+def constants_of(source: str) -> list[str]:
+    """The names of a text's integer constants."""
+    return [*dict.fromkeys(_CONSTANT.findall(plain(source)))]
+
+
+def _in_order(parts: _Expressions, every: Iterable[_Small]) -> Iterator[Edit]:
+    alike: dict[tuple[int, str], list[_Small]] = {}
+    for small in sorted(islice(every, _MOST), key=lambda small: (small.rank, small.start)):
+        alike.setdefault((small.rank, small.kind or f"{small.old} {small.new}"), []).append(small)
+    for group in alike.values():
+        if len(group) > 1:
+            yield _edit(parts.text, group)
+        for small in group:
+            yield _edit(parts.text, [small])
+
+
+def _edit(text: str, group: Sequence[_Small]) -> Edit:
+    first, numbers = group[0], [text.count("\n", 0, small.start) + 1 for small in group]
+    which = _which(text, first) if len(group) == 1 else ""
+    said = f"`{first.new}` in place of {which}`{first.old}` in "
+    if all(small.old == first.old for small in group):
+        said += where(list(dict.fromkeys(numbers)))
+    else:
+        said += f"line {numbers[0]}, and likewise in {where(list(dict.fromkeys(numbers[1:])))},"
+    changes = tuple((small.start, small.start + len(small.old), small.new) for small in group)
+    return Edit(said, numbers[0], changes, first.why, any=True)
+
+
+def _which(text: str, small: _Small) -> str:
+    """Says which of several in a line it is."""
+    start, end = text.rfind("\n", 0, small.start) + 1, text.find("\n", small.start)
+    before, behind = (text.count(small.old, *ends) for ends in ((start, small.start), (small.start, end)))
+    return f"the {_ORDINALS[before]} " if before + behind > 1 and before < len(_ORDINALS) else ""
+
+
+def _of_operators(parts: _Expressions) -> Iterator[_Small]:
+    """Another operator, or none and one operand less; and what comes of the next operator done later."""
+    for at, token in enumerate(parts.tokens):
+        sign, first = token.text, parts.begins(at)
+        if first is not None and sign in _SETS and not parts.is_declared(first):
+            yield parts.changed(_FAR, first, at, f"{parts.piece(first, at - 1)} {_SETS[sign]}")
+        if first is None or sign not in _BINDS or (last := parts.ends(at)) is None:
+            continue
+        if sign not in ("&&", "||"):
+            yield from _in_parentheses(parts, at, first, last)
+        first, last = parts.operands(at, first, last)
+        left, right = parts.piece(first, at - 1), parts.piece(at + 1, last)
+        compares = sign in _OF_ENDS or sign in ("==", "!=")
+        other = _OF_ENDS.get(sign) or _OTHER[sign]
+        rank = _NEXT if sign in _OF_ENDS else _LAST if compares else _FAR
+        yield parts.changed(rank, first, last, f"{left} {other} {right}")
+        if compares:
+            for by in ("- 1", "+ 1"):
+                yield parts.changed(_FAR, first, last, f"{left} {sign} {right} {by}")
+            continue
+        yield parts.changed(_NEXT, first, last, left)
+        if sign in ("*", "+", "&&", "||"):
+            yield parts.changed(_LAST, first, last, right)
+
+
+def _in_parentheses(parts: _Expressions, at: int, first: int, last: int) -> Iterator[_Small]:
+    """An operation done before the one beside it that binds more."""
+    tokens, own = parts.tokens, f"({parts.piece(first, last)})"
+    for beside in (first - 1, last + 1):
+        sign, other = tokens[at].text, tokens[beside].text if 0 < beside < len(tokens) else ""
+        if _BINDS.get(other, 0) <= _BINDS[sign]:
+            continue
+        why = f"`{other}` is done before `{sign}`."
+        if beside > last and (end := parts.ends(beside)) is not None:
+            new = f"{own} {parts.piece(beside, end)}"
+            yield parts.changed(_LIKELY, first, end, new, f"{sign} {other}", why)
+        if beside < first and (begin := parts.begins(beside)) is not None:
+            new = f"{parts.piece(begin, beside)} {own}"
+            yield parts.changed(_LIKELY, begin, last, new, f"{other} {sign}", why)
+
+
+def _of_numbers(parts: _Expressions) -> Iterator[_Small]:
+    """Half of a number, twice as much, or one more or less."""
+    for at, token in enumerate(parts.tokens):
+        if token.text.isdigit():
+            own = int(token.text)
+            for rank, other in ((_FAR, own // 2), (_FAR, own * 2), (_LAST, own + 1), (_LAST, own - 1)):
+                if other >= 0 and other != own:
+                    yield parts.changed(rank, at, at, str(other))
+
+
+def _of_members(parts: _Expressions) -> Iterator[_Small]:
+    """Another component of a vector, or, where there are two, another axis."""
+    tokens, axes = parts.tokens, "xy" if _TWO_AXES.search(parts.text) else ""
+    for at in range(2, len(tokens)):
+        own, first = tokens[at].text, parts.begins(at + 1)
+        if len(own) == 1 and own in _COMPONENTS and tokens[at - 1].text == "." and first is not None:
+            whole = parts.piece(first, at)
+            for other in axes if tokens[at - 2].text.endswith(("Idx", "Dim")) else _COMPONENTS:
+                if other != own:
+                    yield parts.changed(_FAR, first, at, whole[:-1] + other)
+
+
+def _of_names(parts: _Expressions) -> Iterator[_Small]:
+    """Another integer that the text declares."""
+    names = dict.fromkeys(name for pair in _INTEGER.findall(parts.text) for name in pair if name)
+    return _exchanged(parts, [*names])
+
+
+def _exchanged(parts: _Expressions, names: Sequence[str]) -> Iterator[_Small]:
+    """One of these names in place of another."""
+    names = names[:_MOST_NAMES]
+    for at, token in enumerate(parts.tokens):
+        member = at > 0 and parts.tokens[at - 1].text in _OF
+        if token.text in names and not member and not parts.is_declared(at):
+            yield from (parts.changed(_LAST, at, at, other) for other in names if other != token.text)

@@ -1,0 +1,129 @@
+"""Which small changes of an expression are tried, and which of them first."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from grader.workbook.small_edits import constants_of, edits, of_launch
+
+SOURCE = """\
+#include <cuda_fp16.h>
+#define TWICE(x) (2 * (x))
+constexpr int PACK = 4;
+__device__ void count(unsigned* counts, unsigned w)
+{
+    atomicAdd(&counts[w & 0xff00 >> 8], 1);  // a & b >> 3 in a comment
+    atomicAdd(&counts[w & 0xff0000 >> 16], 1);
+}
+__global__ void k(const float* a, float* c, int N)
+{
+    const float4* packs = reinterpret_cast<const float4*>(a);
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (blockIdx.x == gridDim.x && i < N / PACK) c[size_t(i) * N] += packs[i].x;
+    c[N - i % 4] = a[i];
+}
+"""
+EDITS = list(edits(SOURCE))
+MADE = {edit.said: edit for edit in EDITS}
+
+
+@pytest.mark.parametrize(
+    ("said", "line", "becomes"),
+    [
+        ("`N` in place of `N / PACK` in line 13", 13, "i < N) c[size_t(i) * N]"),
+        ("`i <= N / PACK` in place of `i < N / PACK` in line 13", 13, "&& i <= N / PACK)"),
+        ("`i < N / PACK - 1` in place of `i < N / PACK` in line 13", 13, "&& i < N / PACK - 1)"),
+        (
+            "`blockIdx.x == gridDim.x` in place of `blockIdx.x == gridDim.x && i < N / PACK` in line 13",
+            13,
+            "if (blockIdx.x == gridDim.x) c",
+        ),
+        ("`blockIdx.x == gridDim.x - 1` in place of `blockIdx.x == gridDim.x` in line 13", 13, "gridDim.x - 1 &&"),
+        ("`size_t(i)` in place of `size_t(i) * N` in line 13", 13, "c[size_t(i)] +="),
+        ("`c[size_t(i) * N] =` in place of `c[size_t(i) * N] +=` in line 13", 13, "c[size_t(i) * N] = packs"),
+        ("`packs[i].y` in place of `packs[i].x` in line 13", 13, "+= packs[i].y;"),
+        ("`(N - i) % 4` in place of `N - i % 4` in line 14", 14, "c[(N - i) % 4] = a[i];"),
+        ("`N - i` in place of `N - i % 4` in line 14", 14, None),
+        ("`2` in place of `4` in line 14", 14, "c[N - i % 2] = a[i];"),
+        ("`N` in place of the second `i` in line 14", 14, "c[N - i % 4] = a[N];"),
+        ("`blockDim.x` in place of `blockIdx.x * blockDim.x` in line 12", 12, "i = blockDim.x + threadIdx.x;"),
+        (
+            "`blockIdx.x * blockDim.x` in place of `blockIdx.x * blockDim.x + threadIdx.x` in line 12",
+            12,
+            "i = blockIdx.x * blockDim.x;",
+        ),
+        ("`float4` in place of `float4* packs` in line 11", 11, None),
+    ],
+)  # fmt: skip
+def test_what_is_tried(said: str, line: int, becomes: str | None) -> None:
+    if becomes is None:
+        assert said not in MADE
+    else:
+        assert becomes in MADE[said].applied(SOURCE).splitlines()[line - 1]
+
+
+def test_what_several_lines_have_in_common_is_changed_in_all_of_them_at_once_and_first_of_all() -> None:
+    first = EDITS[0]
+    assert first.said == (
+        "`(w & 0xff00) >> 8` in place of `w & 0xff00 >> 8` in line 6, and likewise in line 7,"
+    )
+    assert first.why == "`>>` is done before `&`."
+    assert first.applied(SOURCE).splitlines()[5:7] == [
+        "    atomicAdd(&counts[(w & 0xff00) >> 8], 1);  // a & b >> 3 in a comment",
+        "    atomicAdd(&counts[(w & 0xff0000) >> 16], 1);",
+    ]
+
+
+def test_axes_are_exchanged_only_where_there_are_two() -> None:
+    assert not any("blockIdx.y" in said for said in MADE)
+    assert any(
+        "`blockIdx.x`" in edit.said for edit in edits(SOURCE.replace("% 4", "% threadIdx.y + blockIdx.y"))
+    )
+
+
+LAUNCH = """\
+// Of grid = "N + 1".
+//
+// /// launch
+// [[launch]]
+// kernel = "k"
+// grid = ["cdiv(N, BLOCK * PACK)", "M"]
+// block = ["BLOCK"]
+// args = ["a", "N // 4"]
+// when = "M % 4 == 0"
+//
+// [[launch]]
+// kernel = "k"
+// grid = [1]
+// block = [256]
+// when = "M % 4 != 0"
+// ///
+constexpr int BLOCK = 256;
+constexpr int PACK = 4;
+"""
+
+
+def test_in_a_launch_block_numbers_stay_and_no_size_takes_another_s_place_but_in_conditions() -> None:
+    assert {edit.said for edit in of_launch(LAUNCH, ("M", "N"), constants_of(LAUNCH))} == {
+        "`BLOCK + PACK` in place of `BLOCK * PACK` in line 6",
+        "`BLOCK` in place of `BLOCK * PACK` in line 6",
+        "`PACK` in place of `BLOCK * PACK` in line 6",
+        "`PACK` in place of `BLOCK` in line 6",
+        "`BLOCK` in place of `PACK` in line 6",
+        "`PACK` in place of `BLOCK` in line 7",
+        "`PACK` in place of `BLOCK` in lines 6 and 7",
+        "`N` in place of `N // 4` in line 8",
+        "`N * 4` in place of `N // 4` in line 8",
+        "`N` in place of `M` in lines 9 and 15",
+        "`N` in place of `M` in line 9",
+        "`N` in place of `M` in line 15",
+    }
+
+
+def test_no_text_takes_long() -> None:
+    for long in ("a[(" * 6000, "a[b * c] + " * 1800, "a[" * 9000 + "]" * 2000, "int a, b, c; " * 1500):
+        start = time.process_time()
+        assert sum(1 for _ in edits("__global__ void k(int* a) {" + long)) < 10_000
+        assert time.process_time() - start < 2.0
