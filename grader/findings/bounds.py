@@ -80,6 +80,16 @@ _PACKS = (
     "The condition in line {line}, `{compared}`, counts elements, and the index counts packs of {many} elements, "
     "{size} bytes each, of which `{array}` has {bound} / {many}: compare with that."
 )
+_ROUNDED_UP = (
+    "The condition in line {line}, `{compared}`, rounds up, with `{limit}`, and lets through a pack of {many} elements "
+    "that is not all there: as many whole ones as `{size} / {by}`, and what is left is taken one by one."
+)
+_UP = re.compile(
+    r"\(\s*(?P<size>\w+)\s*\+\s*(?:(?P<less>\d+)|(?P<one>\w+)\s*-\s*1)\s*\)\s*/\s*(?P<by>\w+)"
+    r"|\(\s*(?P<less_1>\w+)\s*-\s*1\s*\)\s*/\s*(?P<by_1>\w+)\s*\+\s*1"
+    r"|\w*(?:cdiv|ceil_div|div_up)\w*\(\s*(?P<size_c>\w+)\s*,\s*(?P<by_c>\w+)\s*\)",
+    re.IGNORECASE,
+)
 _HOST_POINTER = (
     "Pass the kernel a pointer that cudaMalloc has given, and copy to it with cudaMemcpy: what malloc, new or a "
     "std::vector give lies in the host's memory."
@@ -324,6 +334,12 @@ def _of_packs(finding: Finding, text: Text, line: int, index: str) -> str:
     first = rf"{many}\s*\*\s*{own}|{own}\s*\*\s*{many}" if by_packs else own
     if found := re.search(rf"(?<![\w+*/.-])\s*\b({first})\s*((?:<|>=)\s*\w+)", text.condition):
         return _FIRST_OF_SEVERAL.format(line=line, many=many, index=found[1], last=many - 1, sign=found[2])
+    if by_packs and (up := _UP.fullmatch(text.limit.strip())):
+        size, by = up["size"] or up["less_1"] or up["size_c"], up["by"] or up["by_1"] or up["by_c"]
+        if by == str(many) or not by.isdigit():
+            return _ROUNDED_UP.format(
+                line=line, compared=text.compared, limit=text.limit, many=many, size=size, by=by
+            )
     if not by_packs or text.bound != math.prod(finding.shape or ()):
         return ""
     bound = re.split(r"[<>]=?\s*", text.compared)[1]

@@ -425,10 +425,16 @@ def compared(source: str, line: int, index: str, sizes: Mapping[str, int | float
     found = re.search(compares, statement(source, line)) if names else None
     if not found:
         return "", None
-    bound = (_set_to(source, line, found[2]) if found[2].isidentifier() else "") or found[2]
+    bound = bound_of(source, line, found[1])
     whole = {name: value for name, value in sizes.items() if isinstance(value, int)}
     known = numbers(source) | {name.lower(): value for name, value in whole.items()} | whole
     return found[1], _integer(bound, known)
+
+
+def bound_of(source: str, line: int, comparison: str) -> str:
+    """What is compared with in a line, as `N` in `i < N`; of a variable, what that was last set to."""
+    bound = re.split(r"[<>]=?\s*", comparison)[-1]
+    return (_set_to(source, line, bound) if bound.isidentifier() else "") or bound
 
 
 def one_suffices(source: str, line: int) -> bool:

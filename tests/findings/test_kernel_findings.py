@@ -178,6 +178,15 @@ LETS = "The condition in line 6 lets "
             Text("((float4*)B)[i]", "i", "t", "if (i < n)", "i < n", 131, pointee=16),
             "line 6, `i < n`, counts elements, and the index counts packs of 4 .* `B` has n / 4: ",
         ),
+        *(
+            (
+                128,
+                16,
+                Text("p[i]", "i", "t", "if (i < w)", "i < w", 33, limit, pointee=16),
+                f"rounds up, with `{re.escape(limit)}`, .*: as many whole ones as `n / [4V]`, and what is left",
+            )
+            for limit in ("(n + 3) / 4", "(n + V - 1) / V", "(n - 1) / 4 + 1", "cdiv(n, 4)")
+        ),
         (160, 16, Text("p[i]", "i", "t", "if (i < n)", "i < n", 32, pointee=16), f"{LETS}this thread pass"),
         (
             140,

@@ -11,6 +11,7 @@ from grader.workbook.cuda_source import (
     adds_by_thread,
     adds_in_global_memory,
     arrays_in,
+    bound_of,
     clears,
     compared,
     compares_bytes,
@@ -135,6 +136,11 @@ def test_the_condition_that_an_access_stands_behind(text: str, line: int, found:
 def test_what_an_index_is_compared_with(line: str, found: tuple[str, int | None]) -> None:
     text = f"constexpr int PACK = 16;\nconst int whole = N / PACK;\n{line}"
     assert compared(text, 3, "i", {"N": 80}) == found
+
+
+@pytest.mark.parametrize(("comparison", "bound"), [("i < whole", "(N + 15) / 16"), ("i >= N / 2", "N / 2")])
+def test_a_bound_is_followed_to_where_it_is_set(comparison: str, bound: str) -> None:
+    assert bound_of("int whole = (N + 15) / 16;\nif (i < whole)", 2, comparison) == bound
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,8 @@ class Text:
     """How that compares a variable of the index, as `i < N`; empty where that is not to be seen."""
     bound: int | None = None
     """What it is compared with there, where that is known."""
+    limit: str = ""
+    """The same as the source has it; of a variable, what that was last set to."""
     signed_char: bool = False
     """The index is a char, which is signed."""
     pointee: int = 0

@@ -21,6 +21,7 @@ from grader.workbook import variables
 from grader.workbook.cuda_source import (
     SharedArray,
     accumulates,
+    bound_of,
     cast_to,
     clears,
     compared,
@@ -103,6 +104,7 @@ def located(
                 condition=statement(source, condition or 0),
                 compared=comparison,
                 bound=bound,
+                limit=bound_of(source, condition or 0, comparison),
                 signed_char=any(of_signed_char(source, each) for each in (index, formed)),
                 pointee=pointee(source, line, finding.array or ""),
                 cast=cast_to(source, line, finding.array or ""),
