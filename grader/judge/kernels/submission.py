@@ -97,6 +97,7 @@ class KernelSubmission(Submission):
     ] = ()  # of each case at those sizes, its launches; empty: not counted
     at_main: Sequence[Record] = ()  # some blocks of its launches at the main size; none: not looked at
     modelled: ModelledTime | None = None
+    mended: str = ""  # by which change it comes out right; "": none is known
     track: Future[KernelTrack] | None = None  # what it is timed on; None: no GPU, or not counted
 
     @property
@@ -126,7 +127,7 @@ class KernelSubmission(Submission):
     def take(self, counted: KernelSubmission) -> None:
         """What an emulator has found of the same file."""
         self.refusal, self.facts, self.claims = counted.refusal, counted.facts, counted.claims
-        self.counted, self.resources = counted.counted, counted.resources
+        self.counted, self.resources, self.mended = counted.counted, counted.resources, counted.mended
         self.cases += counted.cases
         self.findings += counted.findings
 
@@ -144,6 +145,7 @@ class KernelSubmission(Submission):
 
     def mended_by(self, change: str) -> None:
         """A change after which nothing is found any more: what else would mend a finding need not, and may mislead."""
+        self.mended = change
         self.findings = [
             replace(finding, remedy=None if place else change) for place, finding in enumerate(self.findings)
         ]
@@ -625,11 +627,15 @@ def explain(current: KernelSubmission, runner: CaseRunner) -> None:
 
 def lint_signature(current: KernelSubmission, arch: str) -> None:
     """Put what is odd about the parameters of a kernel that failed before the reason, and behind it what to look at
-    where nothing but a wrong result is known."""
+    where nothing but a wrong result is known. An access out of bounds is then the outcome: what mends others is left
+    out."""
     odd = signature_lint.of(current.compiled, arch)
     wrong = bool(current.cases and current.cases[-1].first_mismatch) and not current.findings
     look_at = signature_lint.of_tiles(current.compiled) if wrong and odd is None else None
     if current.refusal is not None:
         reason = current.refusal.reason
+        fault = current.findings[0] if current.findings else None
+        if odd and fault and fault.kind == "out_of_bounds" and not current.mended:
+            reason = reason.removesuffix(f" {fault.remedy}")
         parts = filter(None, (odd, reason.replace(f" {WHICH_THREAD}", "") if odd else reason, look_at))
         current.refusal = current.refusal.saying(" ".join(parts))
