@@ -30,6 +30,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     loops.endless,
     loops.skipped_step,
     loops.ended_early,
+    loops.swaps,
     loops.other_index,
     loops.set_anew,
     lanes.every_step,
