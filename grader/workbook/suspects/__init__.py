@@ -26,6 +26,8 @@ from grader.workbook.suspects.text import Said, looked_at
 
 _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     sums.without_value,
+    sums.before_adding,
+    sums.last_runs,
     loops.same_steps,
     loops.endless,
     loops.skipped_step,
