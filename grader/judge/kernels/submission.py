@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -219,9 +220,11 @@ def _explained(
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mended}")
     rounded = outcome.comparison is not None and outcome.comparison.advice == MORE_THAN_ROUNDING
     if refusal.verdict in ("fail", "timeout") and not rounded and (cause := _in_text(current.compiled)):
-        # Of a line whose text is known to be wrong, a fault is the outcome, and its general remedy leads elsewhere.
+        # Of a line whose text is known to be wrong, or a variable, a fault is the outcome, and its general remedy leads
+        # elsewhere.
         fault = outcome.findings[0] if outcome.findings else None
         advised = fault and fault.kind != "uninitialised" and not cause.startswith(f"Line {fault.line}:")
+        advised = advised and not _about(cause, current.file, fault)
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome, current.file)}")
     if (refusal.verdict == "fail" or _repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)
@@ -283,6 +286,13 @@ def _with_quotient(refusal: Refused, current: KernelSubmission) -> Refused:
 def _in_text(kernel: Kernel) -> str:
     """What is suspicious in the text of a kernel that is wrong, whatever it was seen to do."""
     return suspects.said(kernel.file.source, kernel.build.warnings, kernel.file.path.name)
+
+
+def _about(cause: str, file: KernelFile, fault: FindingResult | None) -> bool:
+    """Whether a mistake in the text is one of a variable that the line of a fault has, and no size of the problem."""
+    line = cuda_source.statement(file.source, (fault and fault.line) or 0)
+    named = {*re.findall(r"`([A-Za-z_]\w*)`", cause)} - {size.name for size in file.signature.sizes}
+    return bool(named & {*re.findall(r"[A-Za-z_]\w*", line)})
 
 
 @dataclass(frozen=True)
