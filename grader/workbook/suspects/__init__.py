@@ -43,6 +43,8 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     lanes.all_steps,
     grid.one_side,
     lanes.without_lanes,
+    lanes.masks,
+    lanes.own_votes,
     syntax.unbraced,
     syntax.macros,
     syntax.lost,
