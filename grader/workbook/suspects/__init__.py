@@ -53,6 +53,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     shared_memory.same_address,
     grid.tickets,
     grid.shares,
+    grid.not_there,
     lanes.first_bits,
     integers.top_bytes,
     shared_memory.swizzles,
