@@ -57,6 +57,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     lanes.first_bits,
     integers.top_bytes,
     shared_memory.swizzles,
+    shared_memory.swizzled_by_matrix,
 )
 """What is looked for; of two in one line, the first is told."""
 
