@@ -50,6 +50,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     syntax.lost,
     syntax.not_rounded_up,
     syntax.chosen_last,
+    syntax.multiplied,
     shared_memory.same_address,
     grid.tickets,
     grid.shares,
