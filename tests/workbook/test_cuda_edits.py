@@ -180,6 +180,9 @@ OF_PARTS = "int t = threadIdx.x;\nint lane = t & 31, warp = t >> 5, row = i >> 2
         ("__shared__ int a[8][32];\na[t][0] = 0;\nx = a[b[i]][w] + a[i][w];",
          "the two indices of `a` exchanged in lines 2 and 3",
          "__shared__ int a[8][32];\na[0][t] = 0;\nx = a[w][b[i]] + a[w][i];"),
+        ("for (i = 0; i <= T; i += R) {}\nfor (i = 0; i <= T; i += R) {}",
+         "`i < T` in place of `i <= T` in lines 1 and 2",
+         "for (i = 0; i < T; i += R) {}\nfor (i = 0; i < T; i += R) {}"),
     ],
 )  # fmt: skip
 def test_what_is_often_mistyped_is_changed(text: str, said: str, becomes: str) -> None:
