@@ -56,6 +56,10 @@ _MOVED = (
     "`{array} += {by}` has moved the pointer already, and indices count from there: leave `{by}` out of the index, and "
     "of what it is compared with, or leave the pointer as it is."
 )
+_GOES_ON = (
+    "`{name}` goes on by `{step}` in line {line} each time that this is done: it has gone too far. Set it anew where "
+    "the loop around begins again, or use an index."
+)
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*")
 _WIDE = (
     "A pointer to {size} bytes counts {many} elements at a time, and the index, `{formed}`, is multiplied by {many} "
@@ -275,7 +279,8 @@ def _elements_at_a_time(finding: Finding) -> int:
 
 def _of_condition(finding: Finding) -> str:
     if finding.guarded is None:
-        return GUARD
+        name, step, line = finding.text.goes_on if finding.text else ("", "", 0)
+        return _GOES_ON.format(name=name, step=step, line=line) if name else GUARD
     formed = "" if finding.text is None else finding.text.formed.strip() or finding.text.index
     if finding.text is not None and finding.text.given and formed and (finding.element or 0) >= 0:
         stride = f": {_stride(finding)}" if len(finding.shape or ()) > 1 else ""

@@ -194,6 +194,12 @@ LETS = "The condition in line 6 lets "
             Text("B[i] = 0;", "i", "s + t", "if (i < n)", moved="s"),
             "`B \\+= s` has moved the pointer",
         ),
+        (
+            131,
+            4,
+            Text("*p++ = 0;", goes_on=("p", "p++", 6)),
+            "`p` goes on by `p\\+\\+` in line 6 .* Set it anew",
+        ),
         (140, 4, Text("*p = 0;", "i * sizeof(float)", "", "if (i < n)"), "leave `sizeof` out"),
         (
             140,

@@ -18,6 +18,7 @@ from grader.workbook.cuda_source import (
     divisors,
     early_return,
     factors,
+    goes_on,
     guard,
     index_of,
     indexed_alike,
@@ -348,6 +349,23 @@ def test_an_element_that_is_set_to_0(text: str, cleared: bool) -> None:
 def test_a_pointer_that_is_moved() -> None:
     source = "__global__ void k(float* a, float* ba)\n{\n    a += blockIdx.x * 4;\n    ba[1] = a[0];\n    ba += 1;\n}\n"
     assert [moved(source, 4, name) for name in ("a", "ba", None)] == ["blockIdx.x * 4", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [
+        ("x = *b++;", ("b", "b++", 4)),
+        ("x = *b;\n    b += n;", ("b", "b += n", 5)),
+        ("x = *a; ++a;", ("a", "++a", 4)),
+        ("x = *b;\n    other++;", ("", "", 0)),
+        ("x = a[n++];", ("", "", 0)),
+    ],
+)
+def test_a_pointer_that_goes_on(step: str, found: tuple[str, str, int]) -> None:
+    source = (
+        f"__global__ void k(float* a)\n{{\n    float* b = a + 1; a += n;\n    while (f()) {{ {step} }}\n}}\n"
+    )
+    assert goes_on(source, 4, "a") == found
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,8 @@ class Text:
     """There may be arrays in shared memory whose size the launch gives."""
     moved: str = ""
     """By what a line above has moved the pointer; empty where none has."""
+    goes_on: tuple[str, str, int] = ("", "", 0)
+    """The pointer that is read or written through, how a line moves it on, and which; empty where none does."""
     in_bytes: bool = False
     """Something in the kernel is compared with the bytes of the array."""
     given: bool = False

@@ -28,6 +28,7 @@ from grader.workbook.cuda_source import (
     compares_bytes,
     early_return,
     factors,
+    goes_on,
     guard,
     index_of,
     indexed_alike,
@@ -110,6 +111,7 @@ def located(
                 cast=cast_to(source, line, finding.array or ""),
                 dynamic="extern __shared__" in source,
                 moved=moved(source, line, finding.array),
+                goes_on=goes_on(source, line, finding.array or ""),
                 in_bytes=compares_bytes(source, line, finding.array),
                 given=condition is not None and source.splitlines()[condition - 1].strip() in own,
             )
