@@ -47,6 +47,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     lanes.own_votes,
     syntax.unbraced,
     syntax.macros,
+    syntax.ended_macros,
     syntax.lost,
     syntax.not_rounded_up,
     syntax.chosen_last,

@@ -25,9 +25,6 @@ _PASSES = re.compile(
     r"\bif\s*\(\s*(?P<index>[\w.]+)\s*<\s*(?P<size>\w+)\s*\)\s*\{(?P<body>(?:[^{}]|\{[^{}]{0,500}\}){1,1000})\}"
 )
 _FIRST_BIT = r"(?P<bit>__ffs(?:ll)?\s*\((?:[^()]|\([^()]*\)){1,100}\))"
-_MASK = re.compile(
-    r"\b(?P<name>\w+)\s*=\s*(?P<of>threadIdx\.x|tid|thread|t)\s*(?P<all>&\s*(?P<mask>\w+))\s*[;,]"
-)
 _VOTE = re.compile(
     r"\b(?P<vote>__(?:ballot|any|all)_sync)\s*\(\s*(?P<mask>[^,;]{1,60}),\s*(?P<one>[^,;=()]{1,60}?)\s*==\s*"
     r"(?P<other>[^,;=()]{1,60}?)\s*\)"
@@ -87,7 +84,9 @@ def _body(text: str, start: int) -> str:
 
 def masks(text: str) -> Iterator[Said]:
     """Lanes by a mask of one bit, which is how many of them there are, in place of the bits below it."""
-    for found in _MASK.finditer(text):
+    threads = "|".join([r"threadIdx\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", text)])
+    masked = rf"\b(?P<name>\w+)\s*=\s*(?:{threads})\s*(?P<all>&\s*(?P<mask>\w+))\s*[;,]"
+    for found in re.finditer(masked, text):
         name, mask = found["name"], constant(text, found["mask"]) or 0
         counts = rf"\[[^\[\]]*\b{name}\b|\b{name}\s*(?:<|\+|==\s*[1-9])"
         if mask > 2 and mask & (mask - 1) == 0 and ("lane" in name.lower() or re.search(counts, text)):

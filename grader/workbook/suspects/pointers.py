@@ -11,7 +11,7 @@ from grader.workbook.cuda_source import int_sizes, line_at
 from grader.workbook.suspects.loops import Loop, loops_of
 from grader.workbook.suspects.text import Said, sets
 
-_SOME = 40  # pointers, and loops, of a file that are looked at: bounds a stranger's work
+_SOME = 20  # pointers, and loops, of a file that are looked at: bounds a stranger's work
 
 _SET_TO = re.compile(r"\*\s*(?:const\s+|__restrict__\s+)*(?P<name>\w+)\s*=\s*(?P<at>[^;,={}]{1,200});")
 _START = re.compile(r"(?:[\w ]+\s)?(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_][\w.]*)")
@@ -93,7 +93,7 @@ def short_rows(text: str) -> Iterator[Said]:
 
 def sizes(text: str) -> Iterator[Said]:
     """The bytes of a pointer, taken for those of what it points to."""
-    for found in _SIZE_OF.finditer(text):
+    for found in islice(_SIZE_OF.finditer(text), _SOME):
         name = found[1] or found[2]
         pointer = rf"\w\s*\*\s*(?:const\s+|__restrict__\s+)*{name}\s*(?:[,);]|=\s*(?P<of>[^;]{{1,200}});)"
         declared = re.search(pointer, text)

@@ -10,7 +10,7 @@ from grader.workbook.cuda_source import line_at
 from grader.workbook.suspects.loops import loops_of
 from grader.workbook.suspects.text import ADDED, Said, looked_at, sets
 
-_LOOPS = 100  # of a file, that are looked at: bounds a stranger's work
+_LOOPS = 100  # of a file, and sums by atomicAdd, that are looked at: bounds a stranger's work
 
 DECLARED = re.compile(
     r"^[ \t]*((?:float|double|(?:__)?half|(?:__)?nv_bfloat16|(?:unsigned[ \t]+)?(?:long[ \t]+long|long|short|char|int)"
@@ -70,7 +70,7 @@ def names_of(declared: re.Match[str]) -> dict[str, str]:
 
 def before_adding(text: str) -> Iterator[Said]:
     """What atomicAdd returns, which is without the thread's own number, handed on as the sum."""
-    for found in _RETURNED.finditer(text):
+    for found in islice(_RETURNED.finditer(text), _LOOPS):
         name, target, end = found["name"], found["target"], text.find("\n}", found.end())
         behind = text[found.end() : end if end >= 0 else len(text)]
         handed_on = re.search(rf"\batomicAdd\([^;]*,\s*{name}\s*\)\s*;|(?<![=!<>])=\s*{name}\s*;", behind)
@@ -85,7 +85,7 @@ def before_adding(text: str) -> Iterator[Said]:
 
 
 def last_runs(text: str) -> Iterator[Said]:
-    """Counts of a run that are handed on where another one begins, and not behind the loop."""
+    """Counts that are handed on where something changes, as where another run begins, and not behind the loop."""
     for loop in islice(loops_of(text), _LOOPS):
         start = loop.inside
         end = text.find("\n}", start + len(loop.body))
@@ -104,8 +104,8 @@ def last_runs(text: str) -> Iterator[Said]:
                 line = line_at(text, start + found.start("block") + found["block"].index(name))
                 yield (
                     line,
-                    f"Line {line}: `{name}` is handed on where the next one differs, and what it holds when the loop "
-                    "ends never is: do the same once more behind the loop.",
+                    f"Line {line}: `{name}` is handed on where a condition holds, and what it has when the loop ends "
+                    "never is: do the same once more behind the loop.",
                 )
 
 

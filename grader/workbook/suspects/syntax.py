@@ -10,6 +10,7 @@ from grader.workbook.cuda_source import int_sizes, line_at, shared_arrays
 from grader.workbook.suspects.text import Said, sets
 
 _MACROS = 20  # of a file, that are looked at: bounds a stranger's work
+_ELEMENTS = 200  # as well
 
 _UNBRACED = re.compile(
     r"^([ \t]*)(if|for|while)[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\)){0,100}\)){1,300}\)[ \t]*\n"
@@ -40,7 +41,9 @@ _ENDED = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)[ \t]+(?P<body>=?[ \t]*(?P<value>[\w.+*/() -]+?)[ \t]*;?)[ \t]*$",
     re.MULTILINE,
 )
-_ELEMENT_OF = re.compile(r"(?<![\w.])(?P<all>(?P<array>\w+)\[\s*(?P<index>[A-Za-z_]\w*)\s*\])(?!\s*\[)")
+_ELEMENT_OF = re.compile(
+    r"(?<![\w.])(?P<all>(?P<array>\w+)\[\s*(?P<index>[A-Za-z_][^\[\];]{0,60}?)\s*\])(?!\s*\[)"
+)
 
 
 def unbraced(text: str) -> Iterator[Said]:
@@ -89,17 +92,28 @@ def ended_macro(text: str, line: str) -> str:
     return ""
 
 
+def ended_macros(text: str) -> Iterator[Said]:
+    """Such macros where they stand in the middle of an expression, which then ends there."""
+    for found in islice(_ENDED.finditer(text), _MACROS):
+        used = re.compile(rf"[^\n]*\b{found['name']}\b(?!\s*;)[^\n]*").search(text, found.end())
+        if used and (told := ended_macro(found[0], used[0])):
+            line = line_at(text, found.start("name"))
+            yield line, f"Line {line}:{told.partition(':')[2]}."
+
+
 def multiplied(text: str) -> Iterator[Said]:
     """Elements that are multiplied by 0 where they are not there: they are read all the same."""
     sizes, shared = "|".join([*int_sizes(text)[0], "0"]), shared_arrays(text)
-    for found in _ELEMENT_OF.finditer(text):
+    for found in islice(_ELEMENT_OF.finditer(text), _ELEMENTS):
         whole, index = found["all"], found["index"]
-        compares = rf"(?P<condition>[^;()?]*\b{index}\s*(?:[<>]=?)\s*(?:{sizes})\b[^;()?]*)"
+        own = rf"(?<![\w+*-] )(?<!\w){re.escape(index)}"
+        compares = rf"(?P<condition>[^;()?]*{own}\s*(?:[<>]=?)\s*(?:{sizes})\b[^;()?]*)"
         factor = rf"(?:static_cast<float>|\(float\)|float)?\s*\(\s*{compares}(?:\?[^;()]*)?\)"
-        around = re.compile(rf"\s*\*\s*{factor}")
-        behind = around.match(text, found.end())
+        behind = re.compile(rf"\s*\*\s*{factor}").match(text, found.end())
         front = re.search(rf"{factor}\s*\*\s*$", text[max(0, found.start() - 200) : found.start()])
-        one = behind or front
+        kept = re.compile(r"\s*\*\s*([A-Za-z_]\w*)\s*[;)]").match(text, found.end())
+        of_kept = kept and re.search(rf"\b{kept[1]}\s*=\s*{compares};", text)
+        one = behind or front or of_kept
         if one and found["array"] not in shared:
             line, condition = line_at(text, found.start()), " ".join(one["condition"].split())
             yield (

@@ -73,7 +73,7 @@ OTHER = """while (i < N) {
     ++i;
 }
 """
-NEVER = "is handed on where the next one differs, and what it holds when the loop ends never is:"
+NEVER = "is handed on where a condition holds, and what it has when the loop ends never is:"
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,13 @@ READ = (
         ("x = 1;\nreturn v.x * (f(i) == 0) ? a : b;",
          "Line 2: `?` is done last, so that all of `v.x * (f(i) == 0)` is its condition: `v.x * (f(i) == 0 ? a : b)`."),
         (f"{OF_N}    sum += in[k] * (k >= 0 && k < N);", f"Line 2: {READ} `(k >= 0 && k < N ? in[k] : 0)`."),
+        (f"{OF_N}    sum += in[k] * float(k < N);", f"Line 2: {READ} `(k < N ? in[k] : 0)`."),
+        (f"{OF_N}    bool inside = k >= 0 && k < N;\n    sum += in[k] * inside;",
+         f"Line 3: {READ} `(k >= 0 && k < N ? in[k] : 0)`."),
+        (f"{OF_N}    sum += in[i + k] * (i + k < N);",
+         f"Line 2: {READ.replace('k', 'i + k')} `(i + k < N ? in[i + k] : 0)`."),
+        ("\n#define R 8;\nint k = i + R + 1;",
+         "Line 2: the `;` is put in wherever `R` stands: `#define R 8`."),
         (f"{OF_N}    sum += (k < N ? 1.0f : 0.0f) * in[k];", f"Line 2: {READ} `(k < N ? in[k] : 0)`."),
     ],
 )  # fmt: skip
@@ -54,6 +61,8 @@ def test_what_is_read_otherwise_is_told(text: str, sentence: str) -> None:
         "__device__ void f(int n)\n{\n    g(n);\n}",
         "int n = (N + TILE - 1) / TILE + N + 30 / 32;",
         "sum = sum + (i < N ? in[i] : 0);\nx = i >= 0 && (i < N) ? in[i] : 0;\ny = i < n + (r + 1) ? 1 : 0;",
+        "#define R 8;\nint k = R;",
+        f"{OF_N}    sum += in[k] * w;\n    bool w = j < N;",
         f"{OF_N}    sum += in[k] * (k < R) + in[j] * (k < N);",
     ],
 )
