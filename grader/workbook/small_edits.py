@@ -18,7 +18,7 @@ _TOKEN = re.compile(r"\d[\w.]*|[A-Za-z_]\w*|//|<<=|>>=|<<|>>|[-+*/%&|^<>=!]=|&&|
 _BLOCK = re.compile(r"^// /// launch[ \t]*\n(.*?)^// ///[ \t]*$", re.MULTILINE | re.DOTALL)
 _OF_LAUNCH = re.compile(r"^// *(?:grid|block|args|shared) *=.*$", re.MULTILINE)
 _WHEN = re.compile(r"^// *when *=.*$", re.MULTILINE)
-_CONSTANT = re.compile(r"\bconstexpr\s+\w+\s+(\w+)\s*=")
+_CONSTANT = re.compile(r"\bconstexpr\s+(?:int|unsigned|size_t|long\s+long|long)\s+(\w+)\s*=")
 _STRING = re.compile(r'"([^"\n]*)"')
 _DIRECTIVE = re.compile(r"^[ \t]*#.*", re.MULTILINE)
 _INTEGER = re.compile(
@@ -200,14 +200,17 @@ def edits(source: str) -> Iterator[Edit]:
     return _in_order(parts, chain.from_iterable(kind(parts) for kind in kinds))
 
 
-def of_launch(source: str, sizes: Sequence[str]) -> Iterator[Edit]:
+def of_launch(source: str, sizes: Sequence[str], constants: Sequence[str]) -> Iterator[Edit]:
     """Those of a launch block, but for numbers, and for what another size would hide by giving a launch less to do: one
     constant in place of another, and of conditions alone one size for another."""
     numbers, conditions = (_Expressions.of_launch(source, which) for which in (_OF_LAUNCH, _WHEN))
-    yield from _in_order(
-        numbers, chain(_of_operators(numbers), _exchanged(numbers, _CONSTANT.findall(source)))
-    )
+    yield from _in_order(numbers, chain(_of_operators(numbers), _exchanged(numbers, constants)))
     yield from _in_order(conditions, _exchanged(conditions, sizes))
+
+
+def constants_of(source: str) -> list[str]:
+    """The names of a text's integer constants."""
+    return [*dict.fromkeys(_CONSTANT.findall(plain(source)))]
 
 
 def _in_order(parts: _Expressions, every: Iterable[_Small]) -> Iterator[Edit]:

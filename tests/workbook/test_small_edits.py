@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from grader.workbook.small_edits import edits, of_launch
+from grader.workbook.small_edits import constants_of, edits, of_launch
 
 SOURCE = """\
 #include <cuda_fp16.h>
@@ -106,7 +106,7 @@ constexpr int PACK = 4;
 
 
 def test_in_a_launch_block_numbers_stay_and_no_size_takes_another_s_place_but_in_conditions() -> None:
-    assert {edit.said for edit in of_launch(LAUNCH, ("M", "N"))} == {
+    assert {edit.said for edit in of_launch(LAUNCH, ("M", "N"), constants_of(LAUNCH))} == {
         "`BLOCK + PACK` in place of `BLOCK * PACK` in line 6",
         "`BLOCK` in place of `BLOCK * PACK` in line 6",
         "`PACK` in place of `BLOCK * PACK` in line 6",

@@ -75,24 +75,41 @@ def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_the
     """The changes that are tried, one for each text that comes of them."""
     source = kernel.file.source
     near = () if line is None else (line - 1, line)
+    known = sorted(cuda_edits.edits(source), key=lambda edit: edit.line not in near)
     found: dict[str, Edit] = {}
-    for kind in (cuda_edits.edits(source), small_edits.edits(source) if any_there_are else ()):
-        for edit in sorted(kind, key=lambda edit: edit.line not in near):
-            if not edit.lines(source) <= kernel.file.given and (not only or edit.line in only):
-                found.setdefault(edit.applied(source), edit)
+    for edit in chain(known, small_edits.edits(source) if any_there_are else ()):
+        if not edit.lines(source) <= kernel.file.given and (not only or edit.line in only):
+            found.setdefault(edit.applied(source), edit)
     found.pop(source, None)
     return list(islice(found.values(), MOST))
 
 
 def _launched(kernel: Kernel) -> Iterator[tuple[Edit, Kernel]]:
-    """The kernels that come of changes of the launch block, as far as it can be read."""
+    """The kernels that come of changes of the launch block, as far as it can be read. Where a grid has an upper bound,
+    another number of threads may have it reach all elements of small sizes alone."""
     file, sizes = kernel.file, [size.name for size in kernel.file.signature.sizes]
-    for edit in islice(small_edits.of_launch(file.source, sizes), MOST_OF_LAUNCH):
+    if any("min" in side.text for launch in file.launches for side in launch.grid):
+        return
+    constants = _constants(kernel)
+    largest_first = sorted(
+        constants, key=lambda name: -constants[name]
+    )  # with which a grid has no block too many
+    for edit in islice(small_edits.of_launch(file.source, sizes, largest_first), MOST_OF_LAUNCH):
         if not edit.lines(file.source) <= file.given:
             with suppress(WarpladderError):
                 changed = parse_source(edit.applied(file.source), file.signature, file.path)
-                if set(changed.constant_names) <= kernel.constants.keys():
-                    yield edit, replace(kernel, file=changed)
+                if set(changed.constant_names) <= constants.keys():
+                    used = {name: constants[name] for name in changed.constant_names}
+                    yield edit, Kernel(changed, kernel.build, used)
+
+
+def _constants(kernel: Kernel) -> dict[str, int]:
+    """The values of all constants of a file; of those that its launch block names, where one is no integer."""
+    file, names = kernel.file, small_edits.constants_of(kernel.file.source)
+    try:
+        return compiler.constants(file.source, names, file=file.path, arch=kernel.build.arch)
+    except WarpladderError:
+        return kernel.constants
 
 
 def compiled(kernel: Kernel, edits: Sequence[Edit]) -> Iterator[tuple[Edit, Kernel]]:
