@@ -24,6 +24,10 @@ _LAST = " It is the first place that is not there: `<`, and not `<=`?"
 _SHORT = "A short ends at 32,767, and goes on at -32,768: form indices in int or size_t."
 _MORE = " It is the first place that is not there: `>=`, and not `>`?"
 _NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
+_BELOW_UNSEEN = (
+    "The index, `{index}`, is below 0, and the condition in line {line} looks at `{compared}` alone: let "
+    "`{index} >= 0` hold as well, or have 0 stand for what is not there."
+)
 _ONLY_BELOW = (
     "The condition in line {line} keeps out indices below 0, and none behind the end: `{index}` has to be less than "
     "the number of elements too."
@@ -314,7 +318,9 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
             line=line, block=finding.block, end=end, array=finding.array, element=element
         )
     if below:
-        return _NEGATIVE.format(line=line)
+        own = [each for each in compared if names & _names(each)]
+        unseen = len(own) == 1 and index not in own and own[0] in names and index != own[0]
+        return (_BELOW_UNSEEN if unseen else _NEGATIVE).format(line=line, index=index, compared="".join(own))
     if index in compared and all(
         re.match(r"(?:>=\s*0|>\s*-\s*1)\b", sign) for sign in _SIGNS.findall(text.condition)
     ):

@@ -141,7 +141,7 @@ def _stored_if(source: str) -> Iterator[Edit]:
             end = found.end() if opened else found.end() - len(closed or "")
             stores.append((name, line_at(text, found.start()), (end, end, f" else {target} = 0;")))
     for group in _each_and_all(stores):
-        names = " and ".join(f"`{name}`" for name, _, _ in group)
+        names = " and ".join(dict.fromkeys(f"`{name}`" for name, _, _ in group))
         numbers = [number for _, number, _ in group]
         many = "conditions" if len(group) > 1 else "condition"
         said = f"0 stored to {names} where the {many} in {where(numbers)} {_DOES_NOT[len(group) > 1]} hold"

@@ -119,7 +119,13 @@ LETS = "The condition in line 6 lets "
         ),
         (131, 4, Text("B[i]", "i", "", "if (i < m)"), f"{LETS}this thread pass: .*size of this array\\?$"),
         (140, 4, Text("B[j]", "j", "i + 9", "if (a || i < n) {"), f"{LETS}this thread pass: .*array\\?$"),
-        (-9, 4, Text("B[j]", "j", "i - 9", "if (i < n) {"), f"{LETS}indices below 0 pass"),
+        (
+            -9,
+            4,
+            Text("B[j]", "j", "i - 9", "if (i < n) {"),
+            "line 6 looks at `i` alone: let `j >= 0` hold as well",
+        ),
+        (-9, 4, Text("B[j]", "j", "i - 9", "if (j < n) {"), f"{LETS}indices below 0 pass"),
         (
             -9,
             4,

@@ -109,6 +109,13 @@ def test_what_a_condition_leaves_out_is_set_to_0_one_by_one_and_all_together() -
     assert made[2][1][4:7] == ["} else a[y][x] = 0;", "if (k < K)", "    b[x] = B[k]; else b[x] = 0;"]
 
 
+def test_an_array_that_several_conditions_fill_is_named_once() -> None:
+    source = "__shared__ float a[9];\nif (k < K) a[x] = A[k];\nif (k < R) a[x + R] = A[k];\n"
+    assert [edit.said for edit in edits(source) if edit.said[0] == "0"][-1] == (
+        "0 stored to `a` where the conditions in lines 2 and 3 do not hold"
+    )
+
+
 def test_of_several_comparisons_those_by_one_off_are_changed() -> None:
     assert not [said for said in MADE if said.endswith("line 16") and "`s >= 9`" not in said]
 

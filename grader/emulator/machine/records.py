@@ -240,7 +240,8 @@ class Finding:
     accumulates: bool = False
     """Of a race: by its line threads add to what lies there (`+=`, `++`), as far as somebody knows the source."""
     clears: bool = False
-    """Of a race: its line sets the element to 0, as far as somebody knows the source."""
+    """Of a race: one of its lines sets the element to 0, or, where one is not known, a line of the kernel, as far as
+    somebody knows the source."""
     rows_of: str | None = None
     """Of an access out of bounds: the size that its index takes for the length of a row, where somebody knows the
     source, and that rows have another."""
