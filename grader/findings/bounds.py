@@ -24,6 +24,10 @@ _LAST = " It is the first place that is not there: `<`, and not `<=`?"
 _SHORT = "A short ends at 32,767, and goes on at -32,768: form indices in int or size_t."
 _MORE = " It is the first place that is not there: `>=`, and not `>`?"
 _NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
+_BELOW_UNSEEN = (
+    "The index, `{index}`, is below 0, and the condition in line {line} looks at `{compared}` alone: let "
+    "`{index} >= 0` hold as well, or have 0 stand for what is not there."
+)
 _ONLY_BELOW = (
     "The condition in line {line} keeps out indices below 0, and none behind the end: `{index}` has to be less than "
     "the number of elements too."
@@ -56,6 +60,10 @@ _MOVED = (
     "`{array} += {by}` has moved the pointer already, and indices count from there: leave `{by}` out of the index, and "
     "of what it is compared with, or leave the pointer as it is."
 )
+_GOES_ON = (
+    "`{name}` goes on by `{step}` in line {line} each time that this is done: it has gone too far. Set it anew where "
+    "the loop around begins again, or use an index."
+)
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*")
 _WIDE = (
     "A pointer to {size} bytes counts {many} elements at a time, and the index, `{formed}`, is multiplied by {many} "
@@ -79,6 +87,16 @@ _OTHER_TYPE = (
 _PACKS = (
     "The condition in line {line}, `{compared}`, counts elements, and the index counts packs of {many} elements, "
     "{size} bytes each, of which `{array}` has {bound} / {many}: compare with that."
+)
+_ROUNDED_UP = (
+    "The condition in line {line}, `{compared}`, rounds up, with `{limit}`, and lets through a pack of {many} elements "
+    "that is not all there: as many whole ones as `{size} / {by}`, and what is left is taken one by one."
+)
+_UP = re.compile(
+    r"\(\s*(?P<size>\w+)\s*\+\s*(?:(?P<less>\d+)|(?P<one>\w+)\s*-\s*1)\s*\)\s*/\s*(?P<by>\w+)"
+    r"|\(\s*(?P<less_1>\w+)\s*-\s*1\s*\)\s*/\s*(?P<by_1>\w+)\s*\+\s*1"
+    r"|\w*(?:cdiv|ceil_div|div_up)\w*\(\s*(?P<size_c>\w+)\s*,\s*(?P<by_c>\w+)\s*\)",
+    re.IGNORECASE,
 )
 _HOST_POINTER = (
     "Pass the kernel a pointer that cudaMalloc has given, and copy to it with cudaMemcpy: what malloc, new or a "
@@ -265,7 +283,8 @@ def _elements_at_a_time(finding: Finding) -> int:
 
 def _of_condition(finding: Finding) -> str:
     if finding.guarded is None:
-        return GUARD
+        name, step, line = finding.text.goes_on if finding.text else ("", "", 0)
+        return _GOES_ON.format(name=name, step=step, line=line) if name else GUARD
     formed = "" if finding.text is None else finding.text.formed.strip() or finding.text.index
     if finding.text is not None and finding.text.given and formed and (finding.element or 0) >= 0:
         stride = f": {_stride(finding)}" if len(finding.shape or ()) > 1 else ""
@@ -299,7 +318,9 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
             line=line, block=finding.block, end=end, array=finding.array, element=element
         )
     if below:
-        return _NEGATIVE.format(line=line)
+        own = [each for each in compared if names & _names(each)]
+        unseen = len(own) == 1 and index not in own and own[0] in names and index != own[0]
+        return (_BELOW_UNSEEN if unseen else _NEGATIVE).format(line=line, index=index, compared="".join(own))
     if index in compared and all(
         re.match(r"(?:>=\s*0|>\s*-\s*1)\b", sign) for sign in _SIGNS.findall(text.condition)
     ):
@@ -324,6 +345,12 @@ def _of_packs(finding: Finding, text: Text, line: int, index: str) -> str:
     first = rf"{many}\s*\*\s*{own}|{own}\s*\*\s*{many}" if by_packs else own
     if found := re.search(rf"(?<![\w+*/.-])\s*\b({first})\s*((?:<|>=)\s*\w+)", text.condition):
         return _FIRST_OF_SEVERAL.format(line=line, many=many, index=found[1], last=many - 1, sign=found[2])
+    if by_packs and (up := _UP.fullmatch(text.limit.strip())):
+        size, by = up["size"] or up["less_1"] or up["size_c"], up["by"] or up["by_1"] or up["by_c"]
+        if by == str(many) or not by.isdigit():
+            return _ROUNDED_UP.format(
+                line=line, compared=text.compared, limit=text.limit, many=many, size=size, by=by
+            )
     if not by_packs or text.bound != math.prod(finding.shape or ()):
         return ""
     bound = re.split(r"[<>]=?\s*", text.compared)[1]

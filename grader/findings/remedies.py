@@ -109,6 +109,11 @@ _ALL_ATOMIC = (
     "Let every thread that changes the element do so with an atomic, or set it before the launch, with cudaMemset or "
     "with `zero` in a launch block."
 )
+_CLEARED_BESIDE = (
+    "One block sets elements of `{array}` to 0 while others add to them, and no barrier is for several blocks. Take "
+    "that out, and have `{array}` cleared before the launch: with cudaMemset, or "
+    'zero = ["{array}"] in the launch block.'
+)
 _DEVICE_SCOPE = (
     "Let both be for the device: atomicAdd in place of atomicAdd_block, cuda::thread_scope_device in place of "
     "cuda::thread_scope_block."
@@ -332,7 +337,7 @@ def _remedy_of_race(finding: Finding) -> str:
     if finding.action == "write":
         return _remedy_of_blocks(finding) if finding.scope == "grid" else _ONE_STORE
     if finding.action == "atomic":
-        return _ALL_ATOMIC
+        return _CLEARED_BESIDE.format(array=finding.array) if finding.clears else _ALL_ATOMIC
     return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC
 
 

@@ -15,6 +15,7 @@ from grader.emulator.ptx.declarations import named
 from grader.errors import WarpladderError
 from grader.workbook.cuda_source import comma_index, launched, plain
 from grader.workbook.expressions import nearest
+from grader.workbook.suspects.syntax import ended_macro
 
 DEFAULT_ARCH = "sm_90a"
 
@@ -392,7 +393,8 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
     of_call = _without_atomic(item) or general or _of_c(item) or _without_axis(item) or _without_mask(item)
     of_call = of_call or _of_vectors(item)
     comma = comma_index(item.excerpt.partition("\n")[0], plain(source))
-    return _with_excerpt(item), of_call or comma or _missing(item.message) or _no_token(item)
+    of_macro = ended_macro(plain(source), item.excerpt.partition("\n")[0])
+    return _with_excerpt(item), of_macro or of_call or comma or _missing(item.message) or _no_token(item)
 
 
 def _of_c(item: Diagnostic) -> str | None:

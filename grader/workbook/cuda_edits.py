@@ -88,6 +88,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _axes(lines)
     yield from _all_axes(lines)
     yield from _ends(lines)
+    yield from _ends_of_all(lines)
 
 
 def _emptied(source: str) -> Iterator[Edit]:
@@ -140,7 +141,7 @@ def _stored_if(source: str) -> Iterator[Edit]:
             end = found.end() if opened else found.end() - len(closed or "")
             stores.append((name, line_at(text, found.start()), (end, end, f" else {target} = 0;")))
     for group in _each_and_all(stores):
-        names = " and ".join(f"`{name}`" for name, _, _ in group)
+        names = " and ".join(dict.fromkeys(f"`{name}`" for name, _, _ in group))
         numbers = [number for _, number, _ in group]
         many = "conditions" if len(group) > 1 else "condition"
         said = f"0 stored to {names} where the {many} in {where(numbers)} {_DOES_NOT[len(group) > 1]} hold"
@@ -247,6 +248,22 @@ def _ends(lines: list[Line]) -> Iterator[Edit]:
         for found in [condition] if condition else filter(_may_be_off, several):
             if edit := _by_one(line, found):
                 yield edit
+
+
+def _ends_of_all(lines: list[Line]) -> Iterator[Edit]:
+    """The same of all loops that end in the same way, as those that fill a tile and that empty it."""
+    alike: dict[str, list[Edit]] = {}
+    for line in lines:
+        for found in _LOOP.finditer(line.text):
+            if edit := _by_one(line, found, loop=True):
+                alike.setdefault(edit.said.rpartition(" in line ")[0], []).append(edit)
+    for said, edits_of in alike.items():
+        if len(edits_of) > 1:
+            changes = tuple(change for edit in edits_of for change in edit.changes)
+            numbers = where([*dict.fromkeys(edit.line for edit in edits_of)])
+            early = "` in place of `" in said and not re.search(r"(?:<=|>=) [^`]*`$", said)
+            why = f"The loops {'end a step early' if early else 'go on for a step too many'}."
+            yield Edit(f"{said} in {numbers}", edits_of[0].line, changes, why)
 
 
 def _may_be_off(found: re.Match[str]) -> bool:

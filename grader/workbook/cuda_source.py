@@ -339,6 +339,24 @@ def moved(source: str, line: int, array: str | None) -> str:
     return next((found[1].strip() for found in map(by.search, above) if found), "")
 
 
+def goes_on(source: str, line: int, array: str) -> tuple[str, str, int]:
+    """A pointer in a line that is an array, or was set to a place of it, with how the line's kernel moves it on in a
+    loop, and in which line: `*b++`. Empty where none is."""
+    names = dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b(?!\s*\[)", statement(source, line)))
+    lines = lines_of_kernel(source, line) if array else {}
+    first = next(
+        (number for number, text in lines.items() if re.search(r"\b(?:for|while|do)\b", text)), line + 1
+    )
+    for name in [*names][:_MOST_NAMES]:
+        if name != array and array not in re.findall(r"\w+", _set_to(source, line, name)):
+            continue
+        moves = re.compile(rf"(?<![\w.]){name}\s*(?:\+\+|\+=[^;,)]{{1,60}})|\+\+\s*{name}\b")
+        found = ((number, moves.search(text)) for number, text in lines.items() if number >= first)
+        if step := next(((number, each[0].strip()) for number, each in found if each), None):
+            return name, step[1], step[0]
+    return "", "", 0
+
+
 def compares_bytes(source: str, line: int, array: str | None) -> bool:
     """Whether something in a line's kernel is compared with the bytes of an array, `k < sizeof(tile)`, whose elements
     have several."""
@@ -425,10 +443,16 @@ def compared(source: str, line: int, index: str, sizes: Mapping[str, int | float
     found = re.search(compares, statement(source, line)) if names else None
     if not found:
         return "", None
-    bound = (_set_to(source, line, found[2]) if found[2].isidentifier() else "") or found[2]
+    bound = bound_of(source, line, found[1])
     whole = {name: value for name, value in sizes.items() if isinstance(value, int)}
     known = numbers(source) | {name.lower(): value for name, value in whole.items()} | whole
     return found[1], _integer(bound, known)
+
+
+def bound_of(source: str, line: int, comparison: str) -> str:
+    """What is compared with in a line, as `N` in `i < N`; of a variable, what that was last set to."""
+    bound = re.split(r"[<>]=?\s*", comparison)[-1]
+    return (_set_to(source, line, bound) if bound.isidentifier() else "") or bound
 
 
 def one_suffices(source: str, line: int) -> bool:

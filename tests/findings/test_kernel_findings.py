@@ -119,7 +119,13 @@ LETS = "The condition in line 6 lets "
         ),
         (131, 4, Text("B[i]", "i", "", "if (i < m)"), f"{LETS}this thread pass: .*size of this array\\?$"),
         (140, 4, Text("B[j]", "j", "i + 9", "if (a || i < n) {"), f"{LETS}this thread pass: .*array\\?$"),
-        (-9, 4, Text("B[j]", "j", "i - 9", "if (i < n) {"), f"{LETS}indices below 0 pass"),
+        (
+            -9,
+            4,
+            Text("B[j]", "j", "i - 9", "if (i < n) {"),
+            "line 6 looks at `i` alone: let `j >= 0` hold as well",
+        ),
+        (-9, 4, Text("B[j]", "j", "i - 9", "if (j < n) {"), f"{LETS}indices below 0 pass"),
         (
             -9,
             4,
@@ -178,12 +184,27 @@ LETS = "The condition in line 6 lets "
             Text("((float4*)B)[i]", "i", "t", "if (i < n)", "i < n", 131, pointee=16),
             "line 6, `i < n`, counts elements, and the index counts packs of 4 .* `B` has n / 4: ",
         ),
+        *(
+            (
+                128,
+                16,
+                Text("p[i]", "i", "t", "if (i < w)", "i < w", 33, limit, pointee=16),
+                f"rounds up, with `{re.escape(limit)}`, .*: as many whole ones as `n / [4V]`, and what is left",
+            )
+            for limit in ("(n + 3) / 4", "(n + V - 1) / V", "(n - 1) / 4 + 1", "cdiv(n, 4)")
+        ),
         (160, 16, Text("p[i]", "i", "t", "if (i < n)", "i < n", 32, pointee=16), f"{LETS}this thread pass"),
         (
             140,
             4,
             Text("B[i] = 0;", "i", "s + t", "if (i < n)", moved="s"),
             "`B \\+= s` has moved the pointer",
+        ),
+        (
+            131,
+            4,
+            Text("*p++ = 0;", goes_on=("p", "p++", 6)),
+            "`p` goes on by `p\\+\\+` in line 6 .* Set it anew",
         ),
         (140, 4, Text("*p = 0;", "i * sizeof(float)", "", "if (i < n)"), "leave `sizeof` out"),
         (

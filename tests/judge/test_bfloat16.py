@@ -231,16 +231,17 @@ def test_a_header_that_is_left_out_is_named(topic: Topic, marked: Marking) -> No
 
 
 def test_an_access_that_is_not_aligned(topic: Topic, marked: Marking) -> None:
-    shifted = WIDE.replace("(x + i), of_b", "(x + i + 1), of_b").replace("i + 8 > N", "i + 9 > N")
+    shifted = WIDE.replace("(x + i), of_b", "(x + i + 1), of_b").replace("(b + i), of_y", "(b + i + 3), of_y")
+    shifted = shifted.replace("i + 8 > N", "i + 11 > N")
     result = graded(marked, topic, shifted)
     assert "reads 16 bytes at `x`[1]" in result.reason
     assert "not a multiple of 8 bfloat16 elements long" in result.reason
 
 
 def test_a_small_case_shows_numbers(topic: Topic, marked: Marking) -> None:
-    small = graded(marked, topic, NAIVE.replace("+ __bfloat162float(b", "- __bfloat162float(b")).small
+    small = graded(marked, topic, NAIVE.replace("+ __bfloat162float(b", "- 2.0f * __bfloat162float(b")).small
     assert small is not None
-    assert (small.expected, small.actual) == ([[10, 22, 34, 46, 58, 70]], [[-10, -18, -26, -34, -42, -50]])
+    assert (small.expected, small.actual) == ([[10, 22, 34, 46, 58, 70]], [[-20, -38, -56, -74, -92, -110]])
 
 
 def test_a_type_that_does_not_suit_is_named(topic: Topic, marked: Marking) -> None:

@@ -109,6 +109,13 @@ def test_what_a_condition_leaves_out_is_set_to_0_one_by_one_and_all_together() -
     assert made[2][1][4:7] == ["} else a[y][x] = 0;", "if (k < K)", "    b[x] = B[k]; else b[x] = 0;"]
 
 
+def test_an_array_that_several_conditions_fill_is_named_once() -> None:
+    source = "__shared__ float a[9];\nif (k < K) a[x] = A[k];\nif (k < R) a[x + R] = A[k];\n"
+    assert [edit.said for edit in edits(source) if edit.said[0] == "0"][-1] == (
+        "0 stored to `a` where the conditions in lines 2 and 3 do not hold"
+    )
+
+
 def test_of_several_comparisons_those_by_one_off_are_changed() -> None:
     assert not [said for said in MADE if said.endswith("line 16") and "`s >= 9`" not in said]
 
@@ -180,6 +187,9 @@ OF_PARTS = "int t = threadIdx.x;\nint lane = t & 31, warp = t >> 5, row = i >> 2
         ("__shared__ int a[8][32];\na[t][0] = 0;\nx = a[b[i]][w] + a[i][w];",
          "the two indices of `a` exchanged in lines 2 and 3",
          "__shared__ int a[8][32];\na[0][t] = 0;\nx = a[w][b[i]] + a[w][i];"),
+        ("for (i = 0; i <= T; i += R) {}\nfor (i = 0; i <= T; i += R) {}",
+         "`i < T` in place of `i <= T` in lines 1 and 2",
+         "for (i = 0; i < T; i += R) {}\nfor (i = 0; i < T; i += R) {}"),
     ],
 )  # fmt: skip
 def test_what_is_often_mistyped_is_changed(text: str, said: str, becomes: str) -> None:

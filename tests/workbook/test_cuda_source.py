@@ -11,12 +11,14 @@ from grader.workbook.cuda_source import (
     adds_by_thread,
     adds_in_global_memory,
     arrays_in,
+    bound_of,
     clears,
     compared,
     compares_bytes,
     divisors,
     early_return,
     factors,
+    goes_on,
     guard,
     index_of,
     indexed_alike,
@@ -135,6 +137,11 @@ def test_the_condition_that_an_access_stands_behind(text: str, line: int, found:
 def test_what_an_index_is_compared_with(line: str, found: tuple[str, int | None]) -> None:
     text = f"constexpr int PACK = 16;\nconst int whole = N / PACK;\n{line}"
     assert compared(text, 3, "i", {"N": 80}) == found
+
+
+@pytest.mark.parametrize(("comparison", "bound"), [("i < whole", "(N + 15) / 16"), ("i >= N / 2", "N / 2")])
+def test_a_bound_is_followed_to_where_it_is_set(comparison: str, bound: str) -> None:
+    assert bound_of("int whole = (N + 15) / 16;\nif (i < whole)", 2, comparison) == bound
 
 
 @pytest.mark.parametrize(
@@ -342,6 +349,23 @@ def test_an_element_that_is_set_to_0(text: str, cleared: bool) -> None:
 def test_a_pointer_that_is_moved() -> None:
     source = "__global__ void k(float* a, float* ba)\n{\n    a += blockIdx.x * 4;\n    ba[1] = a[0];\n    ba += 1;\n}\n"
     assert [moved(source, 4, name) for name in ("a", "ba", None)] == ["blockIdx.x * 4", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [
+        ("x = *b++;", ("b", "b++", 4)),
+        ("x = *b;\n    b += n;", ("b", "b += n", 5)),
+        ("x = *a; ++a;", ("a", "++a", 4)),
+        ("x = *b;\n    other++;", ("", "", 0)),
+        ("x = a[n++];", ("", "", 0)),
+    ],
+)
+def test_a_pointer_that_goes_on(step: str, found: tuple[str, str, int]) -> None:
+    source = (
+        f"__global__ void k(float* a)\n{{\n    float* b = a + 1; a += n;\n    while (f()) {{ {step} }}\n}}\n"
+    )
+    assert goes_on(source, 4, "a") == found
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,8 @@ class Text:
     """How that compares a variable of the index, as `i < N`; empty where that is not to be seen."""
     bound: int | None = None
     """What it is compared with there, where that is known."""
+    limit: str = ""
+    """The same as the source has it; of a variable, what that was last set to."""
     signed_char: bool = False
     """The index is a char, which is signed."""
     pointee: int = 0
@@ -181,6 +183,8 @@ class Text:
     """There may be arrays in shared memory whose size the launch gives."""
     moved: str = ""
     """By what a line above has moved the pointer; empty where none has."""
+    goes_on: tuple[str, str, int] = ("", "", 0)
+    """The pointer that is read or written through, how a line moves it on, and which; empty where none does."""
     in_bytes: bool = False
     """Something in the kernel is compared with the bytes of the array."""
     given: bool = False
@@ -236,7 +240,8 @@ class Finding:
     accumulates: bool = False
     """Of a race: by its line threads add to what lies there (`+=`, `++`), as far as somebody knows the source."""
     clears: bool = False
-    """Of a race: its line sets the element to 0, as far as somebody knows the source."""
+    """Of a race: one of its lines sets the element to 0, or, where one is not known, a line of the kernel, as far as
+    somebody knows the source."""
     rows_of: str | None = None
     """Of an access out of bounds: the size that its index takes for the length of a row, where somebody knows the
     source, and that rows have another."""

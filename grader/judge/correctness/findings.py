@@ -21,15 +21,18 @@ from grader.workbook import variables
 from grader.workbook.cuda_source import (
     SharedArray,
     accumulates,
+    bound_of,
     cast_to,
     clears,
     compared,
     compares_bytes,
     early_return,
     factors,
+    goes_on,
     guard,
     index_of,
     indexed_alike,
+    lines_of_kernel,
     moved,
     of_signed_char,
     one_suffices,
@@ -84,10 +87,14 @@ def located(
         if finding.kind == "barrier":
             finding = replace(finding, uneven_loop=uneven_loop(source, line))
         other = finding.other.place.line if finding.other else 0
+        if finding.kind == "race":
+            there = (
+                lines_of_kernel(source, line) if finding.action == "atomic" and not other else (line, other)
+            )
+            finding = replace(finding, clears=any(clears(source, each, finding.array) for each in there))
         if finding.kind == "race" and other in (0, line):
             by_blocks = finding.scope == "grid"
-            adds = accumulates(source, line, finding.array, by_blocks)
-            finding = replace(finding, accumulates=adds, clears=clears(source, line, finding.array))
+            finding = replace(finding, accumulates=accumulates(source, line, finding.array, by_blocks))
         if finding.kind == "out_of_bounds":
             blocks, threads = math.prod(record.grid), math.prod(record.block)
             many = (blocks, threads) if blocks * threads > max(MOST_OF_AN_INT, FAR_MORE * elements) else None
@@ -103,11 +110,13 @@ def located(
                 condition=statement(source, condition or 0),
                 compared=comparison,
                 bound=bound,
+                limit=bound_of(source, condition or 0, comparison),
                 signed_char=any(of_signed_char(source, each) for each in (index, formed)),
                 pointee=pointee(source, line, finding.array or ""),
                 cast=cast_to(source, line, finding.array or ""),
                 dynamic="extern __shared__" in source,
                 moved=moved(source, line, finding.array),
+                goes_on=goes_on(source, line, finding.array or ""),
                 in_bytes=compares_bytes(source, line, finding.array),
                 given=condition is not None and source.splitlines()[condition - 1].strip() in own,
             )
@@ -231,11 +240,17 @@ _CAUSES: Sequence[PhaseFault] = ("absent", "parity", "bytes", "refilled")
 
 def results(records: Sequence[Record]) -> list[FindingResult]:
     """All findings of some launches, in the order of the launches. What a line of an inlined function does in several
-    calls is one finding, of the first call."""
+    calls is one finding, of the first call. A race where threads come that have no element is that fault's, and is not
+    to be mended by itself."""
     found: dict[Hashable, FindingResult] = {}
+    beyond: set[tuple[str | None, int | None]] = set()
     for number, record in enumerate(records):
         for item in _causes_first(record.findings):
             shown = kernels.result(item, record.kernel)
+            if shown.kind == "out_of_bounds":
+                beyond.add((shown.file, shown.line))
+            elif shown.kind == "race" and (shown.file, shown.line) in beyond:
+                shown = replace(shown, remedy=None)
             with_whom = (shown.other.action, shown.other.line, shown.other.file) if shown.other else None
             what = (shown.kind, shown.file, shown.line, shown.array, shown.action, shown.scope, with_whom)
             key = (number, what, shown.remedy) if shown.callers else (number, len(found))

@@ -86,7 +86,31 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
                 return f"With {one} in the launch block it comes out right."
             also = _or_in_kernel(kernel, said)
             return f"With {said} exchanged in the launch block{also} it comes out right."
-    return _of_order(runner, kernel, tried) or _of_counts(runner, kernel, tried)
+    ways = (_of_zeros, _of_order, _of_counts)
+    return next(filter(None, (way(runner, kernel, tried) for way in ways)), "")
+
+
+def _of_zeros(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
+    """An array set to zero before the first launch that takes it alone, where later ones erase what that has added."""
+    file = kernel.file
+    for name in dict.fromkeys(name for launch in file.launches[1:] for name in launch.zero):
+        takers = [at for at, launch in enumerate(file.launches) if name in launch.args]
+        erasing = [file.launches[at] for at in takers[1:] if name in file.launches[at].zero]
+        if not erasing:
+            continue
+        launches = [
+            replace(launch, zero=tuple(each for each in launch.zero if each != name))
+            for launch in file.launches
+        ]
+        first = launches[takers[0]]
+        launches[takers[0]] = replace(first, zero=(*first.zero, name))
+        changed = replace(kernel, file=replace(file, launches=tuple(launches)))
+        if all(right(runner, changed, case) for case in (*tried, *others(runner, tried))):
+            return (
+                f"With `{name}` in `zero` of the launch in line {first.line} alone it comes out right: in line "
+                f"{erasing[0].line_of('zero')} it is set to zero once more, and what was added to it is lost."
+            )
+    return ""
 
 
 def _of_order(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -98,6 +99,7 @@ class KernelSubmission(Submission):
     ] = ()  # of each case at those sizes, its launches; empty: not counted
     at_main: Sequence[Record] = ()  # some blocks of its launches at the main size; none: not looked at
     modelled: ModelledTime | None = None
+    mended: str = ""  # by which change it comes out right; "": none is known
     track: Future[KernelTrack] | None = None  # what it is timed on; None: no GPU, or not counted
 
     @property
@@ -127,7 +129,7 @@ class KernelSubmission(Submission):
     def take(self, counted: KernelSubmission) -> None:
         """What an emulator has found of the same file."""
         self.refusal, self.facts, self.claims = counted.refusal, counted.facts, counted.claims
-        self.counted, self.resources = counted.counted, counted.resources
+        self.counted, self.resources, self.mended = counted.counted, counted.resources, counted.mended
         self.cases += counted.cases
         self.findings += counted.findings
 
@@ -145,6 +147,7 @@ class KernelSubmission(Submission):
 
     def mended_by(self, change: str) -> None:
         """A change after which nothing is found any more: what else would mend a finding need not, and may mislead."""
+        self.mended = change
         self.findings = [
             replace(finding, remedy=None if place else change) for place, finding in enumerate(self.findings)
         ]
@@ -218,9 +221,11 @@ def _explained(
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mended}")
     rounded = outcome.comparison is not None and outcome.comparison.advice == MORE_THAN_ROUNDING
     if refusal.verdict in ("fail", "timeout") and not rounded and (cause := _in_text(current.compiled)):
-        # Of a line whose text is known to be wrong, a fault is the outcome, and its general remedy leads elsewhere.
+        # Of a line whose text is known to be wrong, or a variable, a fault is the outcome, and its general remedy leads
+        # elsewhere.
         fault = outcome.findings[0] if outcome.findings else None
         advised = fault and fault.kind != "uninitialised" and not cause.startswith(f"Line {fault.line}:")
+        advised = advised and not _about(cause, current.file, fault)
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome, current.file)}")
     if (refusal.verdict == "fail" or _repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)
@@ -282,6 +287,13 @@ def _with_quotient(refusal: Refused, current: KernelSubmission) -> Refused:
 def _in_text(kernel: Kernel) -> str:
     """What is suspicious in the text of a kernel that is wrong, whatever it was seen to do."""
     return suspects.said(kernel.file.source, kernel.build.warnings, kernel.file.path.name)
+
+
+def _about(cause: str, file: KernelFile, fault: FindingResult | None) -> bool:
+    """Whether a mistake in the text is one of a variable that the line of a fault has, and no size of the problem."""
+    line = cuda_source.statement(file.source, (fault and fault.line) or 0)
+    named = {*re.findall(r"`([A-Za-z_]\w*)`", cause)} - {size.name for size in file.signature.sizes}
+    return bool(named & {*re.findall(r"[A-Za-z_]\w*", line)})
 
 
 @dataclass(frozen=True)
@@ -639,11 +651,15 @@ def explain(current: KernelSubmission, runner: CaseRunner) -> None:
 
 def lint_signature(current: KernelSubmission, arch: str) -> None:
     """Put what is odd about the parameters of a kernel that failed before the reason, and behind it what to look at
-    where nothing but a wrong result is known."""
+    where nothing but a wrong result is known. An access out of bounds is then the outcome: what mends others is left
+    out."""
     odd = signature_lint.of(current.compiled, arch)
     wrong = bool(current.cases and current.cases[-1].first_mismatch) and not current.findings
     look_at = signature_lint.of_tiles(current.compiled) if wrong and odd is None else None
     if current.refusal is not None:
         reason = current.refusal.reason
+        fault = current.findings[0] if current.findings else None
+        if odd and fault and fault.kind == "out_of_bounds" and not current.mended:
+            reason = reason.removesuffix(f" {fault.remedy}")
         parts = filter(None, (odd, reason.replace(f" {WHICH_THREAD}", "") if odd else reason, look_at))
         current.refusal = current.refusal.saying(" ".join(parts))

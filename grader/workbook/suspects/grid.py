@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 
 from grader.workbook.cuda_source import int_sizes, line_at
-from grader.workbook.suspects.text import Said
+from grader.workbook.suspects.text import Said, sets
 
 _SIDE = re.compile(r"\b(?P<name>\w+)\s*=[^;=]{0,80}\bblockIdx\.(?P<axis>[xy])\b[^;=]{0,80}[;,]")
 _TICKET = r"atomic(?:Add\s*\([^(),;]{1,60},\s*1[uUlL]*|Inc\s*\([^(),;]{1,60},[^(),;]{1,60})\s*\)"
 _BLOCKS = re.compile(r"\b(\w+)\s*=\s*gridDim\.[xyz](?:\s*\*\s*gridDim\.[xyz])*\s*;")
 _ALL_THREADS = r"\(\s*(?:gridDim\.x\s*\*\s*blockDim\.x|blockDim\.x\s*\*\s*gridDim\.x)\s*\)"
+
+_OF_GRID = re.compile(r"\b(?P<name>\w+)\s*=(?=[^;=]*\bblockIdx\b)[^;=]*\bthreadIdx\b[^;=]*;")
 
 
 def one_side(text: str) -> Iterator[Said]:
@@ -67,3 +69,23 @@ def shares(text: str) -> Iterator[Said]:
             f"Line {line}: `{found['all']}` rounds down, and nobody takes what is left over: "
             f"`({size} + {by} - 1) / {by}`, and {until}.",
         )
+
+
+def not_there(text: str) -> Iterator[Said]:
+    """A thread by a number that follows from a size, of a grid whose threads go on by all of them: it need not have as
+    many."""
+    sizes = "|".join(int_sizes(text)[0])
+    if not sizes or not re.search(r"\+=[^;){}]*\bgridDim\b|\b\w+\s*=[^;=]*\bgridDim\b", text):
+        return
+    counts = "|".join(re.findall(rf"\b(\w+)\s*=\s*(?:{sizes})\s*(?:/|>>)\s*\w+\s*;", text))
+    number = rf"(?P<number>(?:{sizes})\s*(?:/|>>|-)\s*\w+{f'|{counts}' if counts else ''})"
+    for of_grid in _OF_GRID.finditer(text):
+        name = of_grid["name"]
+        for found in re.finditer(rf"\bif\s*\(\s*{name}\s*==\s*{number}\s*(?:\)|&&)", text):
+            if sets(text, name) == 1:
+                line = line_at(text, found.start())
+                yield (
+                    line,
+                    f"Line {line}: where `{found['number']}` is large, the grid has no thread of that number, as its "
+                    f"threads go on by all of them: let thread 0 do it, `{name} == 0`.",
+                )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from grader.workbook.cuda_source import FUNCTION, int_sizes, line_at
-from grader.workbook.suspects.text import Said
+from grader.workbook.cuda_source import FUNCTION, constant, int_sizes, line_at
+from grader.workbook.suspects.text import Said, sets
 
 _EVERY_STEP = re.compile(
     r"\bfor\s*\([\w ]{0,30}\b(?P<step>\w+)\s*=\s*1\s*;[^;{}]{1,60};\s*(?P=step)\s*(?:\*=\s*2|<<=\s*1|\+=\s*(?P=step))"
@@ -25,6 +25,10 @@ _PASSES = re.compile(
     r"\bif\s*\(\s*(?P<index>[\w.]+)\s*<\s*(?P<size>\w+)\s*\)\s*\{(?P<body>(?:[^{}]|\{[^{}]{0,500}\}){1,1000})\}"
 )
 _FIRST_BIT = r"(?P<bit>__ffs(?:ll)?\s*\((?:[^()]|\([^()]*\)){1,100}\))"
+_VOTE = re.compile(
+    r"\b(?P<vote>__(?:ballot|any|all)_sync)\s*\(\s*(?P<mask>[^,;]{1,60}),\s*(?P<one>[^,;=()]{1,60}?)\s*==\s*"
+    r"(?P<other>[^,;=()]{1,60}?)\s*\)"
+)
 _LANES = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*(?:%|&)")
 
 
@@ -76,6 +80,46 @@ def without_lanes(text: str) -> Iterator[Said]:
 def _body(text: str, start: int) -> str:
     """What is left of a function."""
     return text[start : text.find("\n}", start)]
+
+
+def masks(text: str) -> Iterator[Said]:
+    """Lanes by a mask of one bit, which is how many of them there are, in place of the bits below it."""
+    threads = "|".join([r"threadIdx\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", text)])
+    masked = rf"\b(?P<name>\w+)\s*=\s*(?:{threads})\s*(?P<all>&\s*(?P<mask>\w+))\s*[;,]"
+    for found in re.finditer(masked, text):
+        name, mask = found["name"], constant(text, found["mask"]) or 0
+        counts = rf"\[[^\[\]]*\b{name}\b|\b{name}\s*(?:<|\+|==\s*[1-9])"
+        if mask > 2 and mask & (mask - 1) == 0 and ("lane" in name.lower() or re.search(counts, text)):
+            line, below = line_at(text, found.start("all")), f"{mask - 1}"
+            if not found["mask"].isdigit():
+                below = f"({found['mask']} - 1)"
+            yield (
+                line,
+                f"Line {line}: `{found['all']}` keeps one bit alone, so `{name}` is 0 or {mask}: `& {below}`, or "
+                f"`% {found['mask']}`.",
+            )
+
+
+def own_votes(text: str) -> Iterator[Said]:
+    """Votes on whether a lane has what it has itself."""
+    for found in _VOTE.finditer(text):
+        one, other = (" ".join(found[side].split()) for side in ("one", "other"))
+        same = one == other or any(
+            name.isidentifier()
+            and sets(text, name) == 1
+            and re.search(rf"\b{name}\s*=\s*{re.escape(value)}\s*;", text)
+            for name, value in ((one, other), (other, one))
+        )
+        if same:
+            line, name = (
+                line_at(text, found.start()),
+                min(one, other, key=lambda each: not each.isidentifier()),
+            )
+            yield (
+                line,
+                f"Line {line}: in `{found['vote']}` each lane compares `{one}` with `{other}` of its own, which is "
+                f"always true: `__match_any_sync({found['mask'].strip()}, {name})` gives the lanes that have the same.",
+            )
 
 
 def first_bits(text: str) -> Iterator[Said]:

@@ -42,6 +42,10 @@ _BUILT_IN = re.compile(r"\b(?:(?:block|thread)Idx|(?:block|grid)Dim)\.[xyz]\b")
 _FROM_MEMORY = re.compile(r"[(\[.]|->|(?:^|[<>=!&|,])\s*[*&]\s*\w")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define\b.*", re.MULTILINE)
 _LEFT = re.compile(r"\b(?:break|return|goto|(?:__)?trap|asm)\b")
+_SWAPS = re.compile(
+    r"\bwhile\s*\(\s*atomicCAS\(\s*(?P<at>[^,;]{1,80}),\s*(?P<old>[a-z_]\w*)\s*,\s*(?P<new>[^;]{1,100}?)\)\s*!=\s*"
+    r"(?P=old)\s*\)"
+)
 _CHANGES = re.compile(
     r"[-+*/%&|^]=|<<=|>>=|\+\+|--|(?:^|[;{}])\s*\w+\s*(?:\[[^\[\]]*\]\s*)*=(?!=)"
     r"|\b(?!(?:if|min|max|int|unsigned|float|size_t)\s*\()\w+\s*\(|\b(?:break|return|goto|for|while|do)\b"
@@ -70,7 +74,7 @@ def same_steps(text: str) -> Iterator[Said]:
 
 def endless(text: str) -> Iterator[Said]:
     """Loops that never end, since their step leaves the index where it is, at once or from 0 on, or they have none."""
-    for loop in islice(_loops(text), _LOOPS):
+    for loop in islice(loops_of(text), _LOOPS):
         if not _LEFT.search(loop.body) and (why := _never_ends(text, loop) or _unchanged(text, loop)):
             line = line_at(text, loop.at)
             yield line, f"Line {line}: {why}"
@@ -78,7 +82,7 @@ def endless(text: str) -> Iterator[Said]:
 
 def skipped_step(text: str) -> Iterator[Said]:
     """Loops with a step in their body that `continue` goes past, where nothing before it differs from time to time."""
-    for loop in islice(_loops(text), _LOOPS):
+    for loop in islice(loops_of(text), _LOOPS):
         before, goes_on, behind = loop.body.partition("continue;")
         if loop.step or not goes_on or _CHANGES.search(before):
             continue
@@ -126,11 +130,31 @@ def set_anew(text: str) -> Iterator[Said]:
             )
 
 
+def swaps(text: str) -> Iterator[Said]:
+    """Loops that compare and swap until it succeeds, with what was there at first: once another has changed that, it
+    never does."""
+    for found in _SWAPS.finditer(text):
+        at, old, new = (found[part].strip() for part in ("at", "old", "new"))
+        before = text[: found.start()].rstrip()
+        do = text.rfind("do", 0, found.start()) if before.endswith("}") else -1
+        body = (
+            text[do : found.start()] if do >= 0 and _DO.match(text, do) else _body_of_loop(text, found.end())
+        )
+        if not sets(body, old) and constant(text, old) is None:
+            line = line_at(text, found.start())
+            yield (
+                line,
+                f"Line {line}: once another thread has changed what is there, it never is `{old}` again, and the loop "
+                f"does not end. Compare with what the last try has found: `while ((seen = atomicCAS({at}, {old}, "
+                f"{new})) != {old}) {old} = seen;`.",
+            )
+
+
 def without_rest(source: str) -> str:
     """The first loop that takes several at a time, while all of them are there, in a kernel that takes nothing of what
     is left; "" for none. That something is left out is known before anybody looks here."""
     text = looked_at(source)
-    for loop in islice(_loops(text), _LOOPS):
+    for loop in islice(loops_of(text), _LOOPS):
         last = _LAST_OF_GROUP.fullmatch(loop.condition)
         step = last and re.fullmatch(rf"{last['name']}\s*\+=\s*([^;]*)", loop.step or _only_step(loop))
         if not last or not step:
@@ -162,7 +186,7 @@ def _product(text: str, product: str) -> tuple[int, list[str]]:
     return whole, sorted(each for each, number in zip(factors, numbers, strict=True) if number is None)
 
 
-def _compared_again(text: str, loop: _Loop, bound: str) -> bool:
+def _compared_again(text: str, loop: Loop, bound: str) -> bool:
     """Whether the function of a loop compares something else with its bound, or takes it apart."""
     begin, end = text.rfind("\n}", 0, loop.at) + 1, text.find("\n}", loop.at)
     body = text[begin : end if end >= 0 else len(text)]
@@ -178,7 +202,7 @@ def _compared_again(text: str, loop: _Loop, bound: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Loop:
+class Loop:
     """A loop, and where in the text its condition's line is."""
 
     at: int
@@ -186,19 +210,23 @@ class _Loop:
     condition: str
     step: str
     body: str
+    inside: int
+    """Where the body begins."""
 
 
-def _loops(text: str) -> Iterator[_Loop]:
+def loops_of(text: str) -> Iterator[Loop]:
     """The loops whose conditions are no longer than a line."""
     for found in _FOR_ALL.finditer(text):
         start, condition, step = (found[part].strip() for part in ("start", "condition", "step"))
-        yield _Loop(found.start(), start, condition, step, _body_of_loop(text, found.end()))
+        yield Loop(found.start(), start, condition, step, _body_of_loop(text, found.end()), found.end())
     for found in _WHILE.finditer(text):
-        yield _Loop(found.start(), "", found["condition"].strip(), "", _body_of_loop(text, found.end()))
+        yield Loop(
+            found.start(), "", found["condition"].strip(), "", _body_of_loop(text, found.end()), found.end()
+        )
     for found in islice(_DO.finditer(text), _LOOPS):
         body = _body_of_loop(text, found.end())
         if until := _UNTIL.match(text, found.end() + len(body)):
-            yield _Loop(until.start("condition"), "", until["condition"].strip(), "", body)
+            yield Loop(until.start("condition"), "", until["condition"].strip(), "", body, found.end())
 
 
 def _body_of_loop(text: str, head: int) -> str:
@@ -211,7 +239,7 @@ def _body_of_loop(text: str, head: int) -> str:
     return text[head:]
 
 
-def _never_ends(text: str, loop: _Loop) -> str:
+def _never_ends(text: str, loop: Loop) -> str:
     """Why a loop does not come to its end, of what its step is; "" where that is not to be seen."""
     condition, step = loop.condition, loop.step or _only_step(loop)
     if adds := _ADDS_0.match(step):
@@ -234,7 +262,7 @@ def _step_of(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--|(?:[-+*/]|<<|>>)?=(?!=)[^;]*)")
 
 
-def _only_step(loop: _Loop) -> str:
+def _only_step(loop: Loop) -> str:
     """What a loop's body alone does to the variable that its condition compares."""
     compared = re.match(r"\w+", loop.condition)
     if compared is None or sets(loop.body, compared[0]) != 1:
@@ -243,7 +271,7 @@ def _only_step(loop: _Loop) -> str:
     return found[0].strip() if found else ""
 
 
-def _unchanged(text: str, loop: _Loop) -> str:
+def _unchanged(text: str, loop: Loop) -> str:
     """That nothing a loop does changes its condition; "" where something does, or may."""
     condition = _BUILT_IN.sub("1", loop.condition)
     names = dict.fromkeys(re.findall(r"(?<!\w)[A-Za-z_]\w*", condition))

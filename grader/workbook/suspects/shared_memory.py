@@ -14,7 +14,7 @@ _EXTERN_SHARED = re.compile(
     r"(?P<kind>[A-Za-z_][\w: ]*?)\s+(?P<name>\w+)\s*\[\s*\]"
 )
 _SWIZZLED = re.compile(
-    r"\b(?P<array>\w+)\s*\[[^\[\]]{1,100}\]\s*\[\s*(?P<all>[A-Za-z_][\w.]*\s*\^\s*[A-Za-z_][\w.]*)\s*\]"
+    r"\b(?P<array>\w+)\s*\[(?P<row>[^\[\]]{1,100})\]\s*\[\s*(?P<all>[A-Za-z_][\w.]*\s*\^\s*[A-Za-z_][\w.]*)\s*\]"
 )
 _KEPT = re.compile(
     r"\bif\s*\((?:[^(){};]|\([^(){};]{0,100}\)){1,200}\)\s*\{?\s*(?P<array>\w+)\s*(?:\[[^\[\]]{1,60}\]\s*){1,3}=(?!=)"
@@ -50,6 +50,26 @@ def swizzles(text: str) -> Iterator[Said]:
                     f"`{found['array']}` a side that is a power of two, {both // 2} or {both}, or pad its rows in "
                     "place of that.",
                 )
+
+
+def swizzled_by_matrix(text: str) -> Iterator[Said]:
+    """Columns of a tile exchanged by a row or column of the matrix, which goes on beyond the tile."""
+    tiles, in_matrix = shared_arrays(text), set(re.findall(r"\b(\w+)\s*=[^;=%&]*\bblockIdx\b[^;=%&]*;", text))
+    for name, value in re.findall(r"\b(\w+)\s*=\s*([^;=%&]{1,100});", text):
+        if in_matrix & {*re.findall(r"[A-Za-z_]\w*", value)} and not re.search(r"[-\[]", value):
+            in_matrix.add(name)
+    for found in _SWIZZLED.finditer(text):
+        one, other = re.split(r"\s*\^\s*", found["all"])
+        beyond = [each for each in (one, other) if each in in_matrix]
+        if found["array"] in tiles and len(beyond) == 1:
+            line, own = line_at(text, found.start()), other if beyond == [one] else one
+            row = found["row"].strip()
+            yield (
+                line,
+                f"Line {line}: `{beyond[0]}` counts from the beginning of the matrix, so that `{found['all']}` leads "
+                f"out of a row of `{found['array']}`: exchange by the row in the tile, "
+                f"`{found['array']}[{row}][{own} ^ {row}]`.",
+            )
 
 
 def kept(source: str) -> str:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from grader.workbook.cuda_source import line_at
-from grader.workbook.suspects.text import ADDED, Said, looked_at
+from grader.workbook.suspects.loops import loops_of
+from grader.workbook.suspects.text import ADDED, Said, looked_at, sets
+
+_LOOPS = 100  # of a file, and sums by atomicAdd, that are looked at: bounds a stranger's work
 
 DECLARED = re.compile(
     r"^[ \t]*((?:float|double|(?:__)?half|(?:__)?nv_bfloat16|(?:unsigned[ \t]+)?(?:long[ \t]+long|long|short|char|int)"
@@ -19,6 +23,14 @@ _RUNNING = re.compile(
     r"\b(?P<back>(?P=sum)\s*(?:-=|=\s*(?P=sum)\s*-)\s*(?P=array)\[[^;]{1,100}?)\s*;"
     r"|(?P<both>\b(?P<one>[A-Za-z_]\w*)\s*(?:\+=|=\s*(?P=one)\s*\+)\s*(?P<of>\w+)\[[^][;]{1,60}\]\s*-\s*(?P=of)\["
     r"[^][;]{1,60}\])\s*;"
+)
+_RETURNED = re.compile(
+    r"\b(?P<kind>float|double|int|unsigned)\s+(?P<name>\w+)\s*=\s*atomicAdd\(\s*&?\s*"
+    r"(?P<target>\w+(?:\[[^\[\]]{1,60}\])?)\s*,\s*(?P<value>[^;]{1,100}?)\s*\)\s*;"
+)
+_HANDED_ON = re.compile(
+    r"\b(?:if\s*\((?P<condition>(?:[^(){};]|\([^(){};]*\)){1,200})\)|else)\s*\{"
+    r"(?P<block>[^{}]{0,200}?(?:,\s*(?P<to>\w+)\s*\)|\+?=\s*(?P<stored>\w+))\s*;[^{}]{0,200})\}"
 )
 _ZEROS = {"float": "0.0f", "double": "0.0"}
 
@@ -54,6 +66,53 @@ def no_value(text: str, declared: re.Match[str], name: str, used: int, added: bo
 def names_of(declared: re.Match[str]) -> dict[str, str]:
     """The variables of a declaration, with their dimensions."""
     return dict(re.findall(r"(\w+)((?:\[[^\[\]]*\])*)\s*(?:,|$)", declared[2]))
+
+
+def before_adding(text: str) -> Iterator[Said]:
+    """What atomicAdd returns, which is without the thread's own number, handed on as the sum."""
+    for found in islice(_RETURNED.finditer(text), _LOOPS):
+        name, target, end = found["name"], found["target"], text.find("\n}", found.end())
+        behind = text[found.end() : end if end >= 0 else len(text)]
+        handed_on = re.search(rf"\batomicAdd\([^;]*,\s*{name}\s*\)\s*;|(?<![=!<>])=\s*{name}\s*;", behind)
+        if handed_on and not re.fullmatch(r"1[uUlL]*", found["value"]):
+            line, used = line_at(text, found.start()), line_at(text, found.end() + handed_on.start())
+            instead = f"take `{target}` in place of `{name}` in line {used}"
+            yield (
+                line,
+                f"Line {line}: atomicAdd returns what `{target}` was before this thread has added to it, and not the "
+                f"sum: {instead}, once all have added, which in a block is behind a __syncthreads().",
+            )
+
+
+def last_runs(text: str) -> Iterator[Said]:
+    """Counts that are handed on where something changes, as where another run begins, and not behind the loop."""
+    for loop in islice(loops_of(text), _LOOPS):
+        start = loop.inside
+        end = text.find("\n}", start + len(loop.body))
+        behind = text[start + len(loop.body) : end if end >= 0 else len(text)]
+        for found in _HANDED_ON.finditer(loop.body):
+            name = found["to"] or found["stored"]
+            again = re.search(rf"\b{name}\s*=\s*(?:0|1)\b[.\w]*\s*;", found["block"])
+            condition = found["condition"] or _condition_of_else(loop.body, found.start())
+            changed = [
+                each
+                for each in re.findall(r"(?<![\w.])[A-Za-z_]\w*", condition)
+                if sets(found["block"], each)
+            ]
+            declared_there = re.search(rf"\w\s+{name}\s*=", loop.body)
+            if again and changed and not declared_there and not re.search(rf"\b{name}\b", behind):
+                line = line_at(text, start + found.start("block") + found["block"].index(name))
+                yield (
+                    line,
+                    f"Line {line}: `{name}` is handed on where a condition holds, and what it has when the loop ends "
+                    "never is: do the same once more behind the loop.",
+                )
+
+
+def _condition_of_else(body: str, place: int) -> str:
+    """The last condition in front of an `else`."""
+    found = re.findall(r"\bif\s*\(((?:[^(){};]|\([^(){};]*\)){1,200})\)", body[:place])
+    return found[-1] if found else ""
 
 
 def running(source: str) -> str:

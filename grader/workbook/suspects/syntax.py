@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from grader.workbook.cuda_source import line_at
+from grader.workbook.cuda_source import int_sizes, line_at, shared_arrays
 from grader.workbook.suspects.text import Said, sets
 
 _MACROS = 20  # of a file, that are looked at: bounds a stranger's work
+_ELEMENTS = 200  # as well
 
 _UNBRACED = re.compile(
     r"^([ \t]*)(if|for|while)[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\)){0,100}\)){1,300}\)[ \t]*\n"
@@ -34,6 +35,14 @@ _COMPARED = (
 _CHOSEN_LAST = re.compile(
     rf"(?P<sum>(?<!\w)[A-Za-z_][\w.]*(?:\[[^\[\]]{{1,60}}\])?)\s*(?P<sign>[-+*/]|(?<![&|])[&|^](?![&|]))\s*"
     rf"(?P<condition>{_COMPARED})\s*\?(?P<values>[^?;]{{1,200}});"
+)
+
+_ENDED = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)[ \t]+(?P<body>=?[ \t]*(?P<value>[\w.+*/() -]+?)[ \t]*;?)[ \t]*$",
+    re.MULTILINE,
+)
+_ELEMENT_OF = re.compile(
+    r"(?<![\w.])(?P<all>(?P<array>\w+)\[\s*(?P<index>[A-Za-z_][^\[\];]{0,60}?)\s*\])(?!\s*\[)"
 )
 
 
@@ -67,6 +76,51 @@ def macros(text: str) -> Iterator[Said]:
                 what = f"the `{sign}` beside `{name}` in line {at} takes a part of it alone"
                 yield line, f"Line {line}: a macro is put in as text, and {what}: {mend}."
                 break
+
+
+def ended_macro(text: str, line: str) -> str:
+    """A macro in a line whose text has a `;` behind it, or a `=` in front, as a variable's would, in a sentence that
+    says what mends it; "" for none."""
+    for found in islice(_ENDED.finditer(text), _MACROS):
+        name, body, value = found.group("name", "body", "value")
+        sign = "=" if body.startswith("=") else ";" if body.endswith(";") else ""
+        if sign and re.search(rf"\b{name}\b", line):
+            return (
+                f"line {line_at(text, found.start('name'))}: the `{sign}` is put in wherever `{name}` stands: "
+                f"`#define {name} {value}`"
+            )
+    return ""
+
+
+def ended_macros(text: str) -> Iterator[Said]:
+    """Such macros where they stand in the middle of an expression, which then ends there."""
+    for found in islice(_ENDED.finditer(text), _MACROS):
+        used = re.compile(rf"[^\n]*\b{found['name']}\b(?!\s*;)[^\n]*").search(text, found.end())
+        if used and (told := ended_macro(found[0], used[0])):
+            line = line_at(text, found.start("name"))
+            yield line, f"Line {line}:{told.partition(':')[2]}."
+
+
+def multiplied(text: str) -> Iterator[Said]:
+    """Elements that are multiplied by 0 where they are not there: they are read all the same."""
+    sizes, shared = "|".join([*int_sizes(text)[0], "0"]), shared_arrays(text)
+    for found in islice(_ELEMENT_OF.finditer(text), _ELEMENTS):
+        whole, index = found["all"], found["index"]
+        own = rf"(?<![\w+*-] )(?<!\w){re.escape(index)}"
+        compares = rf"(?P<condition>[^;()?]*{own}\s*(?:[<>]=?)\s*(?:{sizes})\b[^;()?]*)"
+        factor = rf"(?:static_cast<float>|\(float\)|float)?\s*\(\s*{compares}(?:\?[^;()]*)?\)"
+        behind = re.compile(rf"\s*\*\s*{factor}").match(text, found.end())
+        front = re.search(rf"{factor}\s*\*\s*$", text[max(0, found.start() - 200) : found.start()])
+        kept = re.compile(r"\s*\*\s*([A-Za-z_]\w*)\s*[;)]").match(text, found.end())
+        of_kept = kept and re.search(rf"\b{kept[1]}\s*=\s*{compares};", text)
+        one = behind or front or of_kept
+        if one and found["array"] not in shared:
+            line, condition = line_at(text, found.start()), " ".join(one["condition"].split())
+            yield (
+                line,
+                f"Line {line}: `{whole}` is read before it is multiplied, also where it is not there, and what is read "
+                f"then may be NaN, which times 0 is NaN: `({condition} ? {whole} : 0)`.",
+            )
 
 
 def _outside(text: str) -> str:

@@ -119,6 +119,15 @@ def test_a_barrier_that_some_never_reach_is_told_before_the_race_it_leaves() -> 
     assert [item.kind for item in results([record(findings=(race, barrier))])] == ["barrier", "race"]
 
 
+def test_a_race_where_threads_come_that_have_no_element_has_no_remedy_of_its_own() -> None:
+    outside = Finding("out_of_bounds", at(5), 1, space="shared", address=4, size=4, action="write")
+    outside = replace(outside, allocation=Allocation(0, 4))
+    here, elsewhere = (Finding("race", at(line), 1, (0, 0, 0), (0, 0, 0)) for line in (5, 6))
+    _, *races = results([record(findings=(outside, here, elsewhere))])
+    assert [race.remedy is None for race in races] == [True, False]
+    assert [shown.remedy is None for shown in results([record(findings=(here, outside))])] == [False, False]
+
+
 @pytest.mark.parametrize("others_held", [True, False])
 def test_phases_that_never_complete_are_told_before_a_barrier_whose_missing_threads_wait_for_them(
     others_held: bool,

@@ -204,3 +204,39 @@ def test_launches_in_the_wrong_order_are_told(tmp_path: Path, marked: Marking) -
     )
     assert reason.endswith("`begin` has to fill `parts` before `finish` reads it.")
     assert "`zero`" not in reason
+
+
+ZEROS = """// /// launch
+// [[launch]]
+// kernel = "block_sum"
+// grid = ["cdiv(N, 1024)"]
+// block = [256]
+// zero = ["out"]
+//
+// [[launch]]
+// kernel = "rest"
+// grid = [1]
+// block = [4]
+// zero = ["out"]
+// ///
+extern "C" __global__ void block_sum(const float* in, float* out, int N)
+{
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    for (int k = 4 * i; i < N / 4 && k < 4 * i + 4; ++k) atomicAdd(out, in[k]);
+}
+extern "C" __global__ void rest(const float* in, float* out, int N)
+{
+    const int i = N / 4 * 4 + threadIdx.x;
+    if (i < N) atomicAdd(out, in[i]);
+}
+"""
+
+
+def test_an_output_that_a_later_launch_sets_to_zero_is_told(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(ZEROS, "utf-8")
+    reason = marked(topics.load("block_sum"), file, problem_overrides={"N": 15}).reason or ""
+    assert (
+        "With `out` in `zero` of the launch in line 2 alone it comes out right: in line 12 it is set"
+        in reason
+    )

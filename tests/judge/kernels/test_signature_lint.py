@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from marking import Marking
 from msgspec.structs import replace
 
 from grader.judge.child.protocol import Launch
 from grader.judge.kernels import signature_lint
+from grader.workbook import topics
 
 INDEX = "const int i = {};\nif (i < N) c[i] = a[i];"
 HALVES = "for (int n = {} / 2; n > 0; n /= 2)\n    if (t < n) s[t] += s[t + n];"
@@ -109,3 +112,29 @@ def test_a_block_whose_rows_are_computed_may_have_one() -> None:
     """As many as there are for a small case."""
     launch = Launch("k", (4, 1, 1), (32, 1, 1), 0, ())
     assert signature_lint.of_threads(kernel("threadIdx.y", "min(8, N)"), [launch]) is None
+
+
+WIDE = """// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, 128)"]
+// block = [128]
+// ///
+extern "C" __global__ void vector_add(const double* a, const double* b, double* c, int N)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) c[i] = a[i] + b[i];
+}
+"""
+
+
+def test_an_access_by_a_parameter_of_another_type_is_not_mended_otherwise(
+    tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(WIDE, "utf-8")
+    reason = marked(topics.load("vector_add"), file, problem_overrides={"N": 1}).reason or ""
+    assert reason.startswith(
+        "`vector_add` takes `a` as const double*, and it is an array of float. Line 10: out of"
+    )
+    assert reason.endswith("has 1 element.")

@@ -10,6 +10,9 @@ BEFORE = "an atomic function returns what was there before: the last block gets"
 LEFT_OVER = "rounds down, and nobody takes what is left over:"
 OF_N = "__global__ void k(const float* in, int N) {\n    int i = threadIdx.x + B * blockIdx.x;\n"
 
+NONE = "of that number, as its threads go on by all of them: let thread 0 do it,"
+ALL = "    for (int j = i; j < N; j += gridDim.x * B) {}\n"
+
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
@@ -25,6 +28,10 @@ OF_N = "__global__ void k(const float* in, int N) {\n    int i = threadIdx.x + B
          f"Line 3: `N / gridDim.x` {LEFT_OVER} `(N + gridDim.x - 1) / gridDim.x`, and `end = min(first + most, N)`."),
         (f"{OF_N}    int all = gridDim.x * gridDim.y;\n    int most = N / all;",
          f"Line 4: `N / all` {LEFT_OVER} `(N + all - 1) / all`, and an end at `N`."),
+        (f"{OF_N}    int fours = N / 4;\n{ALL}    if (i == fours) {{",
+         f"Line 5: where `fours` is large, the grid has no thread {NONE} `i == 0`."),
+        (f"{OF_N}{ALL}    if (i == N - 1) {{",
+         f"Line 4: where `N - 1` is large, the grid has no thread {NONE} `i == 0`."),
     ],
 )  # fmt: skip
 def test_what_blocks_do_not_share_is_told(text: str, sentence: str) -> None:
@@ -40,6 +47,8 @@ def test_what_blocks_do_not_share_is_told(text: str, sentence: str) -> None:
         f"{OF_N}    int most = N / gridDim.x;\n    most += blockIdx.x < N % gridDim.x;",
         f"{OF_N}    int most = N / gridDim.x;\n    for (int i = most * gridDim.x; i < N; ++i) {{}}",
         f"{OF_N}    int first = blockIdx.x * N / gridDim.x;",
+        f"{OF_N}    if (i == N / 4) {{",
+        f"{OF_N}{ALL}    i += 1;\n    if (i == N / 4) {{",
     ],
 )
 def test_what_blocks_may_share_is_not_told(text: str) -> None:

@@ -37,6 +37,13 @@ SHUFFLE = (
         ("int l = threadIdx.x % 32;\nint first = __ffs(f(m));\nif (first == l) {}\nlane = first - 1;",
          f"Line 3: {FROM_1} `first - 1`."),
         ("v = __shfl_sync(m, v, __ffs(m));", f"Line 1: {FROM_1} `__ffs(m) - 1`."),
+        ("int lane = threadIdx.x & 32;",
+         "Line 1: `& 32` keeps one bit alone, so `lane` is 0 or 32: `& 31`, or `% 32`."),
+        ("const int WARP = 32;\nint t = threadIdx.x;\nint l = t & WARP;\nx[l] = 0;",
+         "Line 3: `& WARP` keeps one bit alone, so `l` is 0 or 32: `& (WARP - 1)`, or `% WARP`."),
+        ("int mine = in[i];\nunsigned same = __ballot_sync(~0u, in[i] == mine);",
+         "Line 2: in `__ballot_sync` each lane compares `in[i]` with `mine` of its own, which is always true: "
+         "`__match_any_sync(~0u, mine)` gives the lanes that have the same."),
     ],
 )  # fmt: skip
 def test_threads_that_go_without_each_other_are_told(text: str, sentence: str) -> None:
@@ -53,6 +60,8 @@ def test_threads_that_go_without_each_other_are_told(text: str, sentence: str) -
         f"{OF_N}    if (i >= 32) return;\n    v += __shfl_down_sync(ALL, v, 1);\n}}",
         "if (lane == __ffs(same) - 1 && __ffs(same) == 0) {}",
         "int first = __ffs(same);\nv = __shfl_sync(m, v, first - 1);",
+        "int lane = threadIdx.x & 31;\nint upper = threadIdx.x & 32;\nif (upper == 0) {}",
+        "int mine = in[i];\nint first = __shfl_sync(m, mine, 0);\nunsigned same = __ballot_sync(m, first == mine);",
     ],
 )
 def test_threads_that_may_be_right_are_not_told(text: str) -> None:

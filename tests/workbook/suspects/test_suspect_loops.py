@@ -12,6 +12,11 @@ NO_STEP = (
     "step `continue` does as well."
 )
 
+OTHER_OLD = (
+    "once another thread has changed what is there, it never is `old` again, and the loop does not end. Compare with "
+    "what the last try has found: `while ((seen = atomicCAS(bin, old, old + 1)) != old) old = seen;`."
+)
+
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
@@ -51,6 +56,8 @@ NO_STEP = (
          f"Line 4: `continue` goes past `++k`, {NO_STEP}"),
         ("do {\n    if (in[i] < 0) continue;\n    sum += in[i];\n    i += stride;\n} while (i < N);",
          f"Line 2: `continue` goes past `i += stride`, {NO_STEP}"),
+        ("unsigned old = *bin;\nwhile (atomicCAS(bin, old, old + 1) != old) {}", f"Line 2: {OTHER_OLD}"),
+        ("do {\n    n++;\n} while (atomicCAS(bin, old, old + 1) != old);", f"Line 3: {OTHER_OLD}"),
     ],
 )  # fmt: skip
 def test_a_loop_is_told_with_what_mends_it(text: str, sentence: str) -> None:
@@ -72,6 +79,9 @@ def test_a_loop_is_told_with_what_mends_it(text: str, sentence: str) -> None:
         "for (unsigned char b = 0; b < 255; b++) {}",
         "for (char b = 0; b < N; b++) {}",
         "for (uint8_t b = 0; b < 256; b++) {\n    if (b == 255) break;\n}",
+        "while (atomicCAS(bin, old, old + 1) != old) old = *bin;",
+        "do {\n    old = *bin;\n} while (atomicCAS(bin, old, old + 1) != old);",
+        "const int free = 0;\nwhile (atomicCAS(lock, free, 1) != free) {}",
     ],
 )
 def test_a_loop_that_may_be_right_is_not_told(text: str) -> None:

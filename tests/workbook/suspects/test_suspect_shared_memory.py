@@ -20,6 +20,9 @@ TILE = "void f(const half* A, int K)\n{\n__shared__ half a[16][16], b[64];\nfor 
         ("__shared__ float tile[24][24];\ntile[y][x ^ y] = 1;",
          "Line 2: `x ^ y` goes up to 31 where the two go up to 23: give `tile` a side that is a power of two, 16 or "
          "32, or pad its rows in place of that."),
+        ("__shared__ float t[32][32];\nint r0 = blockIdx.y * 32;\nint r = r0 + y;\nt[y][x ^ r] = in[i];",
+         "Line 4: `r` counts from the beginning of the matrix, so that `x ^ r` leads out of a row of `t`: exchange by "
+         "the row in the tile, `t[y][x ^ y]`."),
     ],
 )  # fmt: skip
 def test_an_array_is_told_with_what_mends_it(text: str, sentence: str) -> None:
@@ -31,6 +34,7 @@ def test_an_array_is_told_with_what_mends_it(text: str, sentence: str) -> None:
     [
         "    extern __shared__ int a[];\n}\nvoid g() {\n    extern __shared__ float b[];\n}",
         "__shared__ float tile[32][32], t[24][24], p[32][33];\ntile[y][x ^ y] = t[y][x ^ 1] + p[y][x ^ y];",
+        "__shared__ float t[32][32];\nint r = (blockIdx.y * 32 + y) % 32;\nint q = r0 - y;\nt[y][x ^ r] = t[y][x ^ q];",
     ],
 )
 def test_an_array_that_may_be_right_is_not_told(text: str) -> None:

@@ -50,3 +50,57 @@ def test_a_variable_with_a_value_is_not_told(text: str) -> None:
 def test_a_sum_that_elements_leave_again_is_told(text: str, line: int) -> None:
     found = running(text)
     assert found.startswith(f"Line {line}: `") if line else not found
+
+
+RETURNS = "was before this thread has added to it, and not the sum: take"
+RUN = """for (int i = t; i < N; ++i) {
+    if (in[i] == last) {
+        ++n;
+    } else {
+        atomicAdd(&bins[last], n);
+        last = in[i];
+        n = 1;
+    }
+}
+"""
+OTHER = """while (i < N) {
+    if (in[i] != last) {
+        bins[last] += n;
+        n = 0;
+        last = in[i];
+    }
+    ++n;
+    ++i;
+}
+"""
+NEVER = "is handed on where a condition holds, and what it has when the loop ends never is:"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("float sum = atomicAdd(&total, x);\n__syncthreads();\natomicAdd(out, sum);\n}",
+         f"Line 1: atomicAdd returns what `total` {RETURNS} `total` in place of `sum` in line 3, once all have added, "
+         "which in a block is behind a __syncthreads()."),
+        ("unsigned n = atomicAdd(&counts[b], k);\nbins[b] = n;",
+         f"Line 1: atomicAdd returns what `counts[b]` {RETURNS} `counts[b]` in place of `n` in line 2, once all have "
+         "added, which in a block is behind a __syncthreads()."),
+        (RUN, f"Line 5: `n` {NEVER} do the same once more behind the loop."),
+        (OTHER, f"Line 3: `n` {NEVER} do the same once more behind the loop."),
+    ],
+)  # fmt: skip
+def test_a_sum_that_is_handed_on_too_early_is_told(text: str, sentence: str) -> None:
+    assert said(text, [], "k.cu") == sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int place = atomicAdd(&count, 1);\nout[i] = place;",
+        "float before = atomicAdd(&total, x);\nout[i] = before + x;",
+        f"{RUN}atomicAdd(&bins[last], n);",
+        OTHER.replace("in[i] != last", "i % 4 == 3"),
+    ],
+)
+def test_a_sum_that_is_handed_on_in_time_is_not_told(text: str) -> None:
+    assert said(text, [], "k.cu") == ""

@@ -5,6 +5,13 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.suspects import said
+from grader.workbook.suspects.syntax import ended_macro
+
+OF_N = "__global__ void k(const float* in, int N) {\n"
+READ = (
+    "`in[k]` is read before it is multiplied, also where it is not there, and what is read then may be NaN, which "
+    "times 0 is NaN:"
+)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +36,15 @@ from grader.workbook.suspects import said
          "`sum + (i < N ? in[i] : 0.0f)`."),
         ("x = 1;\nreturn v.x * (f(i) == 0) ? a : b;",
          "Line 2: `?` is done last, so that all of `v.x * (f(i) == 0)` is its condition: `v.x * (f(i) == 0 ? a : b)`."),
+        (f"{OF_N}    sum += in[k] * (k >= 0 && k < N);", f"Line 2: {READ} `(k >= 0 && k < N ? in[k] : 0)`."),
+        (f"{OF_N}    sum += in[k] * float(k < N);", f"Line 2: {READ} `(k < N ? in[k] : 0)`."),
+        (f"{OF_N}    bool inside = k >= 0 && k < N;\n    sum += in[k] * inside;",
+         f"Line 3: {READ} `(k >= 0 && k < N ? in[k] : 0)`."),
+        (f"{OF_N}    sum += in[i + k] * (i + k < N);",
+         f"Line 2: {READ.replace('k', 'i + k')} `(i + k < N ? in[i + k] : 0)`."),
+        ("\n#define R 8;\nint k = i + R + 1;",
+         "Line 2: the `;` is put in wherever `R` stands: `#define R 8`."),
+        (f"{OF_N}    sum += (k < N ? 1.0f : 0.0f) * in[k];", f"Line 2: {READ} `(k < N ? in[k] : 0)`."),
     ],
 )  # fmt: skip
 def test_what_is_read_otherwise_is_told(text: str, sentence: str) -> None:
@@ -45,6 +61,9 @@ def test_what_is_read_otherwise_is_told(text: str, sentence: str) -> None:
         "__device__ void f(int n)\n{\n    g(n);\n}",
         "int n = (N + TILE - 1) / TILE + N + 30 / 32;",
         "sum = sum + (i < N ? in[i] : 0);\nx = i >= 0 && (i < N) ? in[i] : 0;\ny = i < n + (r + 1) ? 1 : 0;",
+        "#define R 8;\nint k = R;",
+        f"{OF_N}    sum += in[k] * w;\n    bool w = j < N;",
+        f"{OF_N}    sum += in[k] * (k < R) + in[j] * (k < N);",
     ],
 )
 def test_what_is_read_as_it_looks_is_not_told(text: str) -> None:
@@ -63,3 +82,16 @@ def test_what_is_read_as_it_looks_is_not_told(text: str) -> None:
 )
 def test_lines_that_a_condition_is_for_are_not_told(text: str) -> None:
     assert said(text, [], "k.cu") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("\n#define R 8;", "line 2: the `;` is put in wherever `R` stands: `#define R 8`"),
+        ("#define R = (2 * 4)", "line 1: the `=` is put in wherever `R` stands: `#define R (2 * 4)`"),
+        ("#define R 8", ""),
+        ("#define S 8;", ""),
+    ],
+)
+def test_a_macro_that_is_written_as_a_variable_is_told(text: str, sentence: str) -> None:
+    assert ended_macro(text, "for (int k = i - R; k <= i + R; ++k) {") == sentence

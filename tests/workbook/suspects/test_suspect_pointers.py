@@ -1,0 +1,64 @@
+"""Pointers that go on, and `sizeof` of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.workbook.suspects import said
+
+HEAD = "__global__ void k(const float* in, float* out, int M, int N) {\n"
+PATCH = f"""{HEAD}    const float* b = in + c0;
+    for (int r = r0; r < M; ++r) {{
+        for (int c = c0; c < N; ++c) {{
+            x[c] = *b++;
+        }}
+    }}
+}}
+"""
+ROWS = f"""{HEAD}    float* to = out + size_t(r0) * N + c;
+    for (int r = r0; r < M; r += B) {{
+        *to = x;
+        to += B;
+    }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (PATCH,
+         "Line 5: `b++` goes on with the loop in line 4, and nothing sets `b` back when that begins again: set it "
+         "to `in + c0` inside the loop in line 3."),
+        (PATCH.replace("*b++", "*b").replace("\n        }\n    }", "\n            b += 1;\n        }\n    }"),
+         "Line 6: `b += 1` goes on with the loop in line 4, and nothing sets `b` back when that begins again: set it "
+         "to `in + c0` inside the loop in line 3."),
+        (ROWS, "Line 5: the loop goes on by `B` rows, and `to` by as many elements, where a row has `N`: "
+         "`to += size_t(B) * N`."),
+        (ROWS.replace("to += B", "to++").replace("r += B", "++r"),
+         "Line 5: the loop goes on by 1 row, and `to` by as many elements, where a row has `N`: `to += N`."),
+        ("const char* bytes = (const char*)&pack;\nfor (int k = 0; k < sizeof(bytes); ++k) n += bytes[k];",
+         "Line 2: `bytes` is a pointer, so `sizeof(bytes)` is 8, the bytes of an address, whatever lies there: "
+         "`sizeof(pack)`."),
+        (f"{HEAD}    int n = sizeof out / 4;\n}}",
+         "Line 2: `out` is a pointer, so `sizeof out` is 8, the bytes of an address, whatever lies there: give the "
+         "number of elements."),
+    ],
+)  # fmt: skip
+def test_a_pointer_is_told_with_what_mends_it(text: str, sentence: str) -> None:
+    assert said(text, [], "k.cu") == sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PATCH.replace("        }\n    }", "        }\n        b = in + c0;\n    }"),
+        PATCH.replace("        }\n    }", "        }\n        b += N;\n    }"),
+        PATCH.replace("c = c0", "c = 0"),  # all of a filter, one row behind the other
+        ROWS.replace("to += B", "to += static_cast<size_t>(B) * N"),
+        ROWS.replace("size_t(r0) * N + c", "r * N + r0"),  # along a row
+        f"{HEAD}    float tile[4];\n    int n = sizeof(tile) + sizeof(float) + sizeof(*out);\n}}",
+    ],
+)
+def test_a_pointer_that_may_be_right_is_not_told(text: str) -> None:
+    assert said(text, [], "k.cu") == ""
