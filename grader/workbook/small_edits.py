@@ -42,8 +42,18 @@ _BINDS = {
 """Binary operators, by how tightly they bind."""
 
 _OF_ENDS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
-_OTHER = {"==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+", "*": "+", "/": "%", "%": "/"}
-_OTHER |= {"//": "*", "<<": ">>", ">>": "<<", "&": "|", "|": "&", "^": "|"}
+_OTHER = {
+    "==": "!=",
+    "!=": "==",
+    "&&": "||",
+    "||": "&&",
+    "+": "-",
+    "-": "+",
+    "/": "%",
+    "%": "/",
+    "<<": ">>",
+    ">>": "<<",
+}
 _SETS = {"+=": "=", "=": "+=", "*=": "+=", "-=": "+="}
 _OPENS, _CLOSES = {")": "(", "]": "["}, {"(": ")", "[": "]"}
 _OF = (".", "->", "::")
@@ -251,14 +261,14 @@ def _of_operators(parts: _Expressions) -> Iterator[_Small]:
             yield parts.changed(_FAR, first, at, f"{parts.piece(first, at - 1)} {_SETS[sign]}")
         if first is None or sign not in _BINDS or (last := parts.ends(at)) is None:
             continue
-        if sign not in ("&&", "||"):
+        compares = sign in _OF_ENDS or sign in ("==", "!=")
+        if sign not in ("&&", "||") and not compares:
             yield from _in_parentheses(parts, at, first, last)
         first, last = parts.operands(at, first, last)
         left, right = parts.piece(first, at - 1), parts.piece(at + 1, last)
-        compares = sign in _OF_ENDS or sign in ("==", "!=")
-        other = _OF_ENDS.get(sign) or _OTHER[sign]
         rank = _NEXT if sign in _OF_ENDS else _LAST if compares else _FAR
-        yield parts.changed(rank, first, last, f"{left} {other} {right}")
+        if other := _OF_ENDS.get(sign) or _OTHER.get(sign):
+            yield parts.changed(rank, first, last, f"{left} {other} {right}")
         if compares:
             for by in ("- 1", "+ 1"):
                 yield parts.changed(_FAR, first, last, f"{left} {sign} {right} {by}")
@@ -269,11 +279,11 @@ def _of_operators(parts: _Expressions) -> Iterator[_Small]:
 
 
 def _in_parentheses(parts: _Expressions, at: int, first: int, last: int) -> Iterator[_Small]:
-    """An operation done before the one beside it that binds more."""
+    """An operation done before the one beside it that binds more: nobody takes that for a product's."""
     tokens, own = parts.tokens, f"({parts.piece(first, last)})"
     for beside in (first - 1, last + 1):
         sign, other = tokens[at].text, tokens[beside].text if 0 < beside < len(tokens) else ""
-        if _BINDS.get(other, 0) <= _BINDS[sign]:
+        if other == "*" or _BINDS.get(other, 0) <= _BINDS[sign]:
             continue
         why = f"`{other}` is done before `{sign}`."
         if beside > last and (end := parts.ends(beside)) is not None:

@@ -13,7 +13,7 @@ from grader.emulator.nvrtc.compilation import Build
 from grader.errors import WarpladderError
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
-from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counted_terms import MOST_INSTRUCTIONS, executed
 from grader.judge.refused import Refused
@@ -193,9 +193,10 @@ def _parts(ptx: str, count: int) -> list[str]:
 
 
 def others(runner: CaseRunner, tried: Collection[Case]) -> Iterator[Case]:
-    """The topic's other public cases, which a change that these come out right with has to get right as well: at a few
-    sizes alone much else comes out right."""
-    yield from (case for case in cases.public(runner.topic) if case not in tried)
+    """The topic's other public cases that are small, which a change that these come out right with has to get right as
+    well: at a few sizes alone much else comes out right."""
+    public = (case for case in cases.public(runner.topic) if case not in tried)
+    yield from (case for case in public if work(runner.topic, case.problem) <= SMALL)
 
 
 def right(runner: CaseRunner, kernel: Kernel, case: Case) -> bool:
