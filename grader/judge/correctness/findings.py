@@ -240,8 +240,8 @@ _CAUSES: Sequence[PhaseFault] = ("absent", "parity", "bytes", "refilled")
 
 def results(records: Sequence[Record]) -> list[FindingResult]:
     """All findings of some launches, in the order of the launches. What a line of an inlined function does in several
-    calls is one finding, of the first call. A race where threads come that have no element is that fault's, and is not
-    to be mended by itself."""
+    calls is one finding, of the first call. A race where threads come that have no element, and a value of what lies
+    behind the end, are of that fault, and not to be mended by themselves."""
     found: dict[Hashable, FindingResult] = {}
     beyond: set[tuple[str | None, int | None]] = set()
     for number, record in enumerate(records):
@@ -249,7 +249,7 @@ def results(records: Sequence[Record]) -> list[FindingResult]:
             shown = kernels.result(item, record.kernel)
             if shown.kind == "out_of_bounds":
                 beyond.add((shown.file, shown.line))
-            elif shown.kind == "race" and (shown.file, shown.line) in beyond:
+            elif shown.kind in ("race", "uninitialised") and (shown.file, shown.line) in beyond:
                 shown = replace(shown, remedy=None)
             with_whom = (shown.other.action, shown.other.line, shown.other.file) if shown.other else None
             what = (shown.kind, shown.file, shown.line, shown.array, shown.action, shown.scope, with_whom)
