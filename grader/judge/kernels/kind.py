@@ -72,6 +72,9 @@ class Kernels(Kind[KernelFile]):
             counted = begun(partial(self._counted, pool, current, store, tried, left)) if whole else None
             needed = partial(Values.of, self.topic, self.topic.sizes_main)
             values = begun(needed) if whole else needed
+            seed = secrets.randbelow(2**31)
+            looking = partial(main_size.look, current.compiled, self.topic, pool, seed, left)
+            looked = begun(looking) if whole else looking
             try:
                 with store.ahead(tried), pool.judge() as runner:
                     cases = CaseRunner(self.topic, store, runner)
@@ -80,18 +83,15 @@ class Kernels(Kind[KernelFile]):
                         submission.try_beyond(current, cases, tried[-1].seed)
                     else:  # so that what is printed as a case's command shows it again
                         submission.try_on_one(current, cases, tried)
-            except BaseException:
+                right = True
+                if counted is not None:
+                    progress(file.path.stem, "count")
+                    with measured.ahead(pool, current, values):
+                        current.take(counted())
+                        if current.refusal is None and current.counters is not None:
+                            self._note(pool, current, store, looked())
+            finally:
                 left.set()
-                raise
-            right = True
-            if counted is not None:
-                progress(file.path.stem, "count")
-                with measured.ahead(pool, current, values):
-                    seed = secrets.randbelow(2**31)
-                    looked = begun(partial(main_size.look, current.compiled, self.topic, pool, seed))
-                    current.take(counted())
-                    if current.refusal is None and current.counters is not None:
-                        self._note(pool, current, store, looked())
         if not right:
             self._explain(pool, current, store)
         elif current.failed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -13,6 +14,7 @@ from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import measured, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.kind import Kernels
+from grader.judge.kernels.large import main_size
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.kernels.track import Values
 from grader.judge.refused import Refused
@@ -56,6 +58,23 @@ def test_it_counts_what_it_counts_alone(beside: DevicePool) -> None:
     assert [claim.held for claim in found.claims].count(True) > 1
     assert found.counters == alone.counters
     assert found.cases == alone.cases
+
+
+def test_the_main_size_is_looked_at_while_cases_are_tried(
+    beside: DevicePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = Event()
+
+    def look(*_: object) -> main_size.Looked:
+        begun.set()
+        return main_size.Looked()
+
+    def tries(*_: object) -> None:
+        assert begun.wait(timeout=20)
+
+    monkeypatch.setattr(main_size, "look", look)
+    monkeypatch.setattr(submission, "try_cases", tries)
+    assert examined(beside, RIGHT).refusal is None
 
 
 def test_a_case_that_fails_on_the_gpu_is_explained_and_counts_for_nothing(beside: DevicePool) -> None:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from functools import cached_property, partial
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -126,11 +127,12 @@ class Looked:
     """Why it is wrong where an array has more elements than an int counts; None where it is not."""
 
 
-def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int) -> Looked:
+def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int, left: Event) -> Looked:
     """Look at a kernel at the topic's main size and at its other large sizes, as many at a time as there are emulators.
     Raises Refused.
 
-    Where reference.py says nothing about single elements, nothing is looked at.
+    Where reference.py says nothing about single elements, nothing is looked at. Once it is `left`, since the kernel is
+    wrong elsewhere, no further size is looked at, and nothing that is found is of use.
     """
     if topic.sampled is None:
         return Looked()
@@ -139,6 +141,8 @@ def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int) -> Loo
     elsewhere = [*topic.sampled_cases, *_beyond_shorts(kernel, topic, pool)]
 
     def tried(problem: Problem, meet: bool) -> Sequence[Record] | Refused:
+        if left.is_set():
+            return ()
         try:
             return _records(kernel, topic, sampled, problem, pool, known, seed, meet)
         except Refused as refused:

@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,6 +35,9 @@ from grader.workbook import topics
 from grader.workbook.topic import KernelTopic
 
 SUBMISSIONS = Path(__file__).parents[3] / "submissions"
+NEVER = Event()
+"""It is never left."""
+
 TOPICS = [name for name, topic in topics.discover().items() if isinstance(topic, KernelTopic)]
 
 
@@ -193,7 +197,7 @@ def test_right_kernels_of_other_shapes_are_not_refused(name: str, pool: DevicePo
     topic = kernel_topic("transpose")
     of_two_sizes = replace(topic, sampled_cases=topic.sampled_cases[-1:])
     made = prepare(topic.parse(file), pool.arch)
-    assert main_size.look(made, of_two_sizes, pool, seed=5).beyond is None
+    assert main_size.look(made, of_two_sizes, pool, 5, NEVER).beyond is None
 
 
 @pytest.mark.soak(area="judge")
@@ -204,20 +208,36 @@ def test_a_kernel_whose_blocks_have_two_tasks_is_not_refused(seed: int, pool: De
     topic = replace(topic, sampled_cases=topic.sampled_cases[-1:])
     file = topic.parse(SUBMISSIONS / "reduce2d" / "right" / "doubles_all_the_way.cu")
     made = prepare(file, pool.arch)
-    assert main_size.look(made, topic, pool, seed).beyond is None
+    assert main_size.look(made, topic, pool, seed, NEVER).beyond is None
 
 
 @pytest.mark.parametrize("name", sample(TOPICS, ["gemm"], "judge"))
 def test_first_rungs_are_right_at_large_sizes(name: str, pool: DevicePool) -> None:
     topic = kernel_topic(name)
-    assert main_size.look(prepare(topic.rungs[0].file, pool.arch), topic, pool, seed=5).beyond is None
+    assert main_size.look(prepare(topic.rungs[0].file, pool.arch), topic, pool, 5, NEVER).beyond is None
+
+
+def test_once_it_is_left_no_further_size_is_looked_at(
+    pool: DevicePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic, left = kernel_topic("transpose"), Event()
+    looked_at: list[object] = []
+
+    def records(*given: object) -> tuple[()]:
+        looked_at.append(given[3])
+        left.set()
+        return ()
+
+    monkeypatch.setattr(main_size, "_records", records)
+    main_size.look(prepare(topic.rungs[0].file, pool.arch), topic, pool, 5, left)
+    assert looked_at == [topic.sizes_main]
 
 
 def test_what_is_wrong_is_said_with_the_sizes(pool: DevicePool) -> None:
     topic = kernel_topic("transpose")
     file = topic.parse(SUBMISSIONS / "transpose" / "nothing_beyond_1040.cu")
     with pytest.raises(Refused, match="at the topic's main size, M = 16384, N = 16384"):
-        main_size.look(prepare(file, pool.arch), topic, pool, seed=5)
+        main_size.look(prepare(file, pool.arch), topic, pool, 5, NEVER)
 
 
 IN_INTS = """// /// launch
@@ -246,7 +266,9 @@ def test_a_product_in_int_is_told_by_its_line(
 ) -> None:
     topic = kernel_topic("add_bias")
     (tmp_path / "mine.cu").write_text(IN_INTS.format(grid, takes), "utf-8")
-    beyond = main_size.look(prepare(topic.parse(tmp_path / "mine.cu"), pool.arch), topic, pool, seed=5).beyond
+    beyond = main_size.look(
+        prepare(topic.parse(tmp_path / "mine.cu"), pool.arch), topic, pool, 5, NEVER
+    ).beyond
     assert beyond is not None
     assert "Line 9: `M * N` is formed in int: `size_t(M) * N`" in beyond
 
@@ -294,7 +316,7 @@ def test_an_index_that_has_become_negative_is_no_guards_fault(pool: DevicePool, 
     topic = kernel_topic("vector_add")
     (tmp_path / "mine.cu").write_text(OF_32, "utf-8")
     with pytest.raises(Refused, match="The index, `i`, has passed 2,147,483,647") as refused:
-        main_size.look(prepare(topic.parse(tmp_path / "mine.cu"), pool.arch), topic, pool, seed=5)
+        main_size.look(prepare(topic.parse(tmp_path / "mine.cu"), pool.arch), topic, pool, 5, NEVER)
     assert "does it compare" not in refused.value.reason
 
 
@@ -345,9 +367,9 @@ def test_beyond_an_int_what_is_wrong_is_told_and_a_process_that_ended_is_not(
     kernel = prepare(topic.rungs[0].file, pool.arch)
     if said is None:
         with pytest.raises(Lost):
-            main_size.look(kernel, topic, pool, seed=5)
+            main_size.look(kernel, topic, pool, 5, NEVER)
     else:
-        beyond = main_size.look(kernel, topic, pool, seed=5).beyond
+        beyond = main_size.look(kernel, topic, pool, 5, NEVER).beyond
         assert beyond is not None
         assert said in beyond
 
@@ -362,5 +384,5 @@ def test_what_this_machine_has_no_room_for_is_not_looked_at(monkeypatch: pytest.
         with pool.emulator() as runner:
             before = runner.generation
         alone = replace(topic, sampled_cases=tuple(beyond_an_int))
-        assert main_size.look(prepare(file, pool.arch), alone, pool, seed=5).beyond is None
+        assert main_size.look(prepare(file, pool.arch), alone, pool, 5, NEVER).beyond is None
         assert runner.generation > before
