@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -199,12 +200,8 @@ def grade(
       ladder grade transpose mine.cu --html grade.html
       ladder grade saxpy main.cu
     """
-    from grader.judge.grade import check_file
-    from grader.judge.grade import grade as run
-    from grader.report import console as views
-    from grader.report import progress
+    from grader.judge.runners.pool import opened
     from grader.workbook import programs
-    from grader.workbook.topics import load
 
     if (program := programs.find(topic)) is not None:
         from grader.cli.programs import grade_program
@@ -215,18 +212,27 @@ def grade(
                 f"{topic} is a whole program, which is judged on the emulator", remedy=remedy
             )
         grade_program(program, file, arch, problem_of(sizes), seed, json, problems)
-    loaded = load(topic, or_exercise=True)
-    check_outputs(html, file_of(json))
-    say_if_unconfined()
-    console = console_for(json == "-")
-    if watch:
-        if json or html:
-            raise WarpladderError("--watch writes no files", remedy="leave out --json and --html")
-        check_file(topic, file)
-        _watch(console, loaded, file, device, arch, sizes, seed, problems)
-        raise typer.Exit(PASSED)
-    with progress.of_stages(file.name) as report:
-        result = run(loaded, file, device, seed, problem_of(sizes, loaded.signature), report, arch)
+    # Children take long to start, and so do imports.
+    with nullcontext() if watch else opened(device, arch) as pool:
+        from grader.judge.grade import check_file
+        from grader.judge.grade import grade as run
+        from grader.report import console as views
+        from grader.report import progress
+        from grader.workbook.topics import load
+
+        loaded = load(topic, or_exercise=True)
+        check_outputs(html, file_of(json))
+        say_if_unconfined()
+        console = console_for(json == "-")
+        if watch:
+            if json or html:
+                raise WarpladderError("--watch writes no files", remedy="leave out --json and --html")
+            check_file(topic, file)
+            _watch(console, loaded, file, device, arch, sizes, seed, problems)
+            raise typer.Exit(PASSED)
+        overrides = problem_of(sizes, loaded.signature)
+        with progress.of_stages(file.name) as report:
+            result = run(loaded, file, device, seed, overrides, report, arch, pool)
     if not sizes:
         _remember(loaded.name, file, result)
     # Uncropped: a command to copy stays in one line, however long.

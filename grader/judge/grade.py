@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import secrets
-import threading
+from concurrent.futures import Future
+from contextlib import nullcontext
 from pathlib import Path
 
 from grader.errors import WarpladderError
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
 from grader.judge.provenance import provenance
-from grader.judge.runners.fitting import side_by_side
-from grader.judge.runners.pool import DevicePool, Progress, silent
+from grader.judge.runners.pool import DevicePool, Progress, opened, silent
 from grader.results import Grade, Verdict
 from grader.workbook.reference import Problem
 from grader.workbook.source_file import check_name
@@ -27,8 +26,9 @@ def grade(
     problem_overrides: Problem | None = None,
     progress: Progress | None = None,
     arch: str | None = None,
+    pool: Future[DevicePool] | None = None,
 ) -> Grade:
-    """Grade a submission in child processes of its own.
+    """Grade a submission in child processes of its own, or in those of `pool`, which stay.
 
     It is tried on every size of the topic, with a public seed and with a secret one, then counted at the
     `count` sizes. With `seed`, that is the only one; with `problem_overrides`, only those sizes are tried,
@@ -43,12 +43,10 @@ def grade(
         return refused(topic, str(file), "error", str(error))
     report = progress or silent
     whole = not problem_overrides
-    # What takes long to import is, while children start: a GPU's context takes a second.
-    threading.Thread(target=importlib.import_module, args=("grader.judge.graded",)).start()
-    with DevicePool(device, arch, side_by_side(topic)) as pool:
-        from grader.judge.graded import graded
+    with opened(device, arch) if pool is None else nullcontext(pool) as found:
+        from grader.judge.graded import graded  # takes long, while children start
 
-        return graded(pool, topic, parsed, file, tried, whole, report)
+        return graded(found.result(), topic, parsed, file, tried, whole, report)
 
 
 def check_file(name: str, file: Path) -> None:

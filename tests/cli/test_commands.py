@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple
 
 import little_interview
@@ -15,6 +16,7 @@ import pytest
 import grader
 from grader.cli.options import activation
 from grader.judge import clean
+from grader.judge.runners import pool
 from grader.ladder import main
 from grader.results import Climb, Device, Provenance, RungResult
 from grader.workbook import content, exercises, topics
@@ -57,6 +59,33 @@ def ladder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
 
 def fits(text: str) -> bool:
     return all(len(line) <= 80 for line in text.splitlines())
+
+
+class Opened:
+    """Stands for a grade's pool."""
+
+    begun, closed = Event(), Event()
+
+    def __init__(self, *_: object) -> None:
+        self.begun.set()
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def test_children_start_while_a_topic_is_read_and_end_where_there_is_none(
+    ladder: Ladder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = topics.load
+
+    def slow(name: str, **more: bool) -> Topic:
+        assert Opened.begun.wait(timeout=20)
+        return load(name, **more)
+
+    monkeypatch.setattr(pool, "DevicePool", Opened)
+    monkeypatch.setattr(topics, "load", slow)
+    assert "there is no topic `nosuch`" in ladder("grade", "nosuch", "mine.cu").err
+    assert Opened.closed.is_set()
 
 
 def test_the_version(ladder: Ladder) -> None:

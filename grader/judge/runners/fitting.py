@@ -14,9 +14,6 @@ EMULATOR_BYTES = 400 << 20
 _SHARE = 0.5
 """Of the memory that is free: the rest is left to whatever else runs."""
 
-CORES_EACH = 4
-"""Of an emulator that runs a few blocks: they seldom are more."""
-
 FEWEST = 2
 """A rung is compiled while another is tried."""
 
@@ -28,8 +25,3 @@ def at_a_time(topic: Topic, overrides: Problem | None = None) -> int:
     arrays = COPIES * max(map(topic.reference.min_bytes, problems))
     room = int(_SHARE * free_bytes() / (EMULATOR_BYTES + arrays))
     return max(1, min(len(topic.rungs), max(FEWEST, usable()), room))
-
-
-def side_by_side(topic: Topic) -> int:
-    """How many emulators a grade has, which look at a topic's large sizes at the same time."""
-    return 1 if topic.sampled is None else max(1, usable() // CORES_EACH)

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from grader import gpu
 from grader.emulator import devices
+from grader.emulator.machine.cores import usable
 from grader.errors import WarpladderError
 from grader.judge.child.process import ChildDied, ChildTimeout, ChildUnusable
 from grader.judge.child.protocol import Hello
@@ -27,6 +28,9 @@ Result = TypeVar("Result")
 Progress = Callable[[str, str], None]
 """Called with a rung's id and what is done with it: "compile", "judge", "count", "model", "time" or "done".
 It may be called from several threads."""
+
+CORES_EACH = 4
+"""Of an emulator that runs a few blocks: they seldom are more."""
 
 REMEDY = "run `ladder doctor`, or use --device emulator"
 
@@ -156,6 +160,19 @@ class DevicePool:
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self.close()
+
+
+@contextmanager
+def opened(device: str, arch: str | None) -> Iterator[Future[DevicePool]]:
+    """A grade's pool, while what it is for is still read: children take a second to start. Where there can be none,
+    whoever asks for it is told why. Its emulators look at a topic's large sizes at the same time."""
+    with ThreadPoolExecutor(1) as helper:
+        pool = helper.submit(DevicePool, device, arch, max(1, usable() // CORES_EACH))
+        try:
+            yield pool
+        finally:
+            if pool.exception() is None:
+                pool.result().close()
 
 
 def greeting(runner: Runner) -> Hello:
