@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -53,7 +54,7 @@ from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import PAGE, Runner
 from grader.judge.timing.bounds import only_reads
-from grader.judge.timing.rounds import PASS_SECONDS, WARM_UP, Candidate
+from grader.judge.timing.rounds import PASS_SECONDS, ROUNDS, WARM_UP, Candidate
 from grader.results import Accuracy
 from grader.workbook.kernel_file import parse_kernel_file
 from grader.workbook.reference import Problem, Sampled
@@ -63,7 +64,10 @@ from grader.workbook.topic import Topic
 Array = np.ndarray[Any, np.dtype[Any]]
 
 VERIFIED, VERIFIED_WHOLE = 0.25, 0.0625
-"""The share of rounds whose outputs are looked at: at some elements, or at all of them, which takes longer."""
+"""The share of rounds whose outputs are looked at, at most: at some elements, or at all of them, which takes longer."""
+
+LOOKING_SECONDS = 1.0
+"""So long all rounds together are looked at, by what the last look has taken, where these shares would take longer."""
 
 PLACES, TERMS = 256, 1 << 20
 """So many elements of an output are looked at then, and so many operations done for it; where one element takes more,
@@ -160,6 +164,8 @@ class KernelTrack:
         self._values = values
         self._round = self._round_of(WARM_UP)
         self._scratch: dict[str, int] = {}
+        self._look_s = 0.0
+        """Seconds of the last look at an output."""
         self._set_up()
         self._settle = self._read(FLUSH, self.flush_bytes)
         self._fault_in()
@@ -269,7 +275,8 @@ class KernelTrack:
         if number == WARM_UP:
             return _Round(number, self._values.warm_up, 1.0)
         inputs = Fresh.of(self._values.rounds, self._values.tables)
-        return _Round(number, inputs, VERIFIED_WHOLE if self._whole else VERIFIED)
+        most = VERIFIED_WHOLE if self._whole else VERIFIED
+        return _Round(number, inputs, min(most, LOOKING_SECONDS / (ROUNDS * max(self._look_s, 1e-9))))
 
     @property
     def _outputs(self) -> list[str]:
@@ -337,6 +344,7 @@ class KernelTrack:
 
     def _verify(self) -> None:
         """Look at what the last pass, on this round's inputs, has left. Raises Refused where it is wrong."""
+        start = time.monotonic()
         for name in self._outputs:
             if self._whole or self.topic.sampled is None:
                 expected, allowed = self._expected(name)
@@ -347,6 +355,7 @@ class KernelTrack:
             wrong = int(np.count_nonzero(~right))
             if wrong:
                 raise _kept(name, wrong, int(np.count_nonzero(unwritten(actual))), actual.size)
+        self._look_s = time.monotonic() - start
 
     @property
     def _bounded(self) -> bool:

@@ -144,6 +144,16 @@ def test_a_result_that_goes_wrong_later_is_found_too(
     assert len(item.samples) > 2
 
 
+def test_looks_that_take_long_are_rare(track: KernelTrack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracks, "VERIFIED", 1.0)
+    monkeypatch.setattr(tracks, "LOOKING_SECONDS", 1e-7)
+    item, looked_at = candidate(track, kernel("00_naive")), []
+    for number in range(3):
+        track.run(item, number)
+        looked_at.append(track._round.verified)
+    assert looked_at == [True, False, False]
+
+
 def test_damage_around_an_output_is_found(track: KernelTrack) -> None:
     reaches = "out[size_t(M) * N] = 1.0f; out["
     item = candidate(track, kernel("00_naive", "out[", reaches))
