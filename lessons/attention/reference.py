@@ -72,16 +72,16 @@ def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Arra
 def reference(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
     """O (B × H × S × D), float64."""
     found = np.empty(shapes(problem)["O"])
-    for head, rows in _pieces(problem):
-        found.reshape(-1, *found.shape[2:])[head, rows] = _of_head(inputs, problem, head, rows).outputs
+    for head, rows, some in _pieces(inputs, problem):
+        found.reshape(-1, *found.shape[2:])[head, rows] = some.outputs
     return {"O": found}
 
 
 def magnitude(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
     """What errors of O are bounded by, (B × H × S × D), float64: see Attended.magnitude."""
     found = np.empty(shapes(problem)["O"])
-    for head, rows in _pieces(problem):
-        found.reshape(-1, *found.shape[2:])[head, rows] = _of_head(inputs, problem, head, rows).magnitude
+    for head, rows, some in _pieces(inputs, problem):
+        found.reshape(-1, *found.shape[2:])[head, rows] = some.magnitude
     return {"O": found}
 
 
@@ -445,15 +445,6 @@ def _rows(queries: Exact, keys: Exact, values: Exact, places: Places, problem: P
     return Attended(queries, keys, values, counts, _scale(problem))
 
 
-def _of_head(inputs: Mapping[str, Array], problem: Problem, head: int, rows: slice) -> Attended:
-    """Some queries of a head of whole inputs."""
-    length, size = int(problem["S"]), int(problem["D"])
-    queries, keys, values = (
-        inputs[name].reshape(-1, length, size)[head].astype(np.float64) for name in "QKV"
-    )
-    return _rows(queries[rows], keys, values, np.arange(length)[rows], problem)
-
-
 def _heads(problem: Problem) -> int:
     return int(problem["B"]) * int(problem["H"])
 
@@ -463,10 +454,16 @@ def _scale(problem: Problem) -> float:
     return float(np.float32(problem["scale"]))
 
 
-def _pieces(problem: Problem) -> Iterator[tuple[int, slice]]:
-    """Heads, and some rows at a time."""
-    length = int(problem["S"])
+def _pieces(inputs: Mapping[str, Array], problem: Problem) -> Iterator[tuple[int, slice, Attended]]:
+    """Heads of whole inputs, and some rows at a time, with as many keys as count for one of them."""
+    length, size = int(problem["S"]), int(problem["D"])
     count = max(1, ROWS // length)
     for head in range(_heads(problem)):
+        queries, keys, values = (
+            inputs[name].reshape(-1, length, size)[head].astype(np.float64) for name in "QKV"
+        )
         for first in range(0, length, count):
-            yield head, slice(first, min(first + count, length))
+            rows = slice(first, min(first + count, length))
+            last = rows.stop if problem["causal"] else length
+            places = np.arange(length)[rows]
+            yield head, rows, _rows(queries[rows], keys[:last], values[:last], places, problem)
