@@ -32,7 +32,7 @@ from grader.workbook.content import content_root
 from grader.workbook.expressions import Number, parse
 from grader.workbook.kernel_file import KernelFile, parse_kernel_file, parse_source
 from grader.workbook.ladder import ClaimSpec, Ladder, Rung, read_claim
-from grader.workbook.reference import Arrays, Problem, Reference, Tolerance, load_module
+from grader.workbook.reference import Arrays, Inputs, Problem, Reference, Tolerance, load_module
 from grader.workbook.signature import Signature, read_problem, read_signature
 from grader.workbook.source_file import read_source
 from grader.workbook.strict_toml import Table, read
@@ -108,7 +108,7 @@ class SmallNumbers:
     """What a topic's reference.py defines, from the few functions of an exercise's."""
 
     def __init__(self, module: object, signature: Signature) -> None:
-        self._compute = cast(Callable[[Arrays, Problem], Arrays], module.reference)  # type: ignore[attr-defined]
+        self._compute = cast(Callable[[Inputs, Problem], Arrays], module.reference)  # type: ignore[attr-defined]
         self._shapes = getattr(module, "shapes", None)
         self._make_inputs = getattr(module, "make_inputs", None)
         self._signature = signature
@@ -135,11 +135,11 @@ class SmallNumbers:
         sides = tuple(int(problem[item.name]) for item in self._signature.sizes)
         return {item.name: sides for item in self._signature.inputs}
 
-    def reference(self, inputs: Arrays, problem: Problem) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    def reference(self, inputs: Inputs, problem: Problem) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
         """In double precision, whatever the exercise computes with."""
         return {name: np.asarray(made, np.float64) for name, made in self._compute(inputs, problem).items()}
 
-    def magnitude(self, inputs: Arrays, problem: Problem) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    def magnitude(self, inputs: Inputs, problem: Problem) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
         """Nothing is rounded."""
         return {name: np.abs(made) for name, made in self.reference(inputs, problem).items()}
 

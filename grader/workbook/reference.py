@@ -18,6 +18,7 @@ Problem = Mapping[str, Number]
 """What a kernel is given by value, by name: sizes are int."""
 
 Arrays = dict[str, NDArray[np.generic]]
+Inputs = Mapping[str, NDArray[np.generic]]
 Bounds = Iterable[tuple[str, float, dict[str, NDArray[np.float64]]]]
 """Of each algorithm its name, and terms and magnitude of its error bound, see Tolerance."""
 
@@ -35,10 +36,10 @@ class Reference(Protocol):
     ) -> Arrays:
         """Inputs by parameter name, in the parameter's dtype. "exact": small integers, all sums exact."""
 
-    def reference(self, inputs: Arrays, problem: Problem) -> dict[str, NDArray[np.float64]]:
+    def reference(self, inputs: Inputs, problem: Problem) -> dict[str, NDArray[np.float64]]:
         """Outputs by parameter name, in float64 and the output's shape."""
 
-    def magnitude(self, inputs: Arrays, problem: Problem) -> dict[str, NDArray[np.float64]]:
+    def magnitude(self, inputs: Inputs, problem: Problem) -> dict[str, NDArray[np.float64]]:
         """Σ|a·b| for each output element, in float64: what rounding errors are relative to."""
 
     def min_flop(self, problem: Problem) -> int:
@@ -51,7 +52,7 @@ class Reference(Protocol):
 class _Accurate(Protocol):
     """What reference.py defines as well where topic.toml names a yardstick of accuracy."""
 
-    def yardstick(self, inputs: Arrays, problem: Problem) -> Arrays:
+    def yardstick(self, inputs: Inputs, problem: Problem) -> Arrays:
         """Outputs as a careful method computes them in the precision that kernels have."""
 
 
@@ -65,7 +66,7 @@ class _ReadsMore(Protocol):
 class _Transforms(Protocol):
     """What reference.py defines as well where algorithms that compute with transforms of the inputs are honest."""
 
-    def transformed_bounds(self, inputs: Arrays, problem: Problem) -> Bounds:
+    def transformed_bounds(self, inputs: Inputs, problem: Problem) -> Bounds:
         """Of each such algorithm its name, and terms and magnitude of its error bound, see Tolerance."""
 
 
@@ -100,14 +101,14 @@ class _Special(Protocol):
 class _Explains(Protocol):
     """What reference.py defines as well where a wrong output shows which mistake is behind it."""
 
-    def mistake(self, inputs: Arrays, outputs: Arrays, problem: Problem) -> str | None:
+    def mistake(self, inputs: Inputs, outputs: Arrays, problem: Problem) -> str | None:
         """The mistake in a sentence or two, and what mends it; None where the outputs do not show it for certain."""
 
 
 class _OnCpu(Protocol):
     """What reference.py defines as well where the CPU is worth comparing with."""
 
-    def on_cpu(self, inputs: Arrays, problem: Problem) -> Arrays:
+    def on_cpu(self, inputs: Inputs, problem: Problem) -> Arrays:
         """Outputs as NumPy computes them, in the precision that kernels have."""
 
 
@@ -145,12 +146,12 @@ def load_module(path: Path, name: str, functions: Iterable[str]) -> object:
     return module
 
 
-def yardstick(reference: Reference, inputs: Arrays, problem: Problem) -> Arrays:
+def yardstick(reference: Reference, inputs: Inputs, problem: Problem) -> Arrays:
     """Outputs as the topic's yardstick of accuracy computes them."""
     return cast(_Accurate, reference).yardstick(inputs, problem)
 
 
-def on_cpu(reference: Reference) -> Callable[[Arrays, Problem], Arrays] | None:
+def on_cpu(reference: Reference) -> Callable[[Inputs, Problem], Arrays] | None:
     """NumPy's way of doing the job on the CPU; None where reference.py has none."""
     return cast(_OnCpu, reference).on_cpu if hasattr(reference, "on_cpu") else None
 
@@ -165,7 +166,7 @@ def special_inputs(reference: Reference) -> Callable[[Problem, np.random.Generat
     return cast(_Special, reference).special_inputs if hasattr(reference, "special_inputs") else None
 
 
-def mistake(reference: Reference, inputs: Arrays, outputs: Arrays, problem: Problem) -> str | None:
+def mistake(reference: Reference, inputs: Inputs, outputs: Arrays, problem: Problem) -> str | None:
     """What is behind wrong outputs, in words; None where reference.py does not know, or fails on them: what a kernel
     leaves may be anything, and it is wrong with or without an explanation."""
     if not hasattr(reference, "mistake"):
@@ -184,7 +185,7 @@ def written_bytes(reference: Reference, problem: Problem) -> int:
     return reference.min_bytes(problem) // 2
 
 
-def transformed_bounds(reference: Reference, inputs: Arrays, problem: Problem) -> Bounds:
+def transformed_bounds(reference: Reference, inputs: Inputs, problem: Problem) -> Bounds:
     """Error bounds beside the tolerance's own; none where reference.py does not define any."""
     if not hasattr(reference, "transformed_bounds"):
         return ()

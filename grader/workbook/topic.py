@@ -24,7 +24,16 @@ from grader.workbook.elements import is_float
 from grader.workbook.expressions import Expression, Number
 from grader.workbook.kernel_file import KernelFile, parse_kernel_file
 from grader.workbook.ladder import ClaimSpec, Ladder, Rung
-from grader.workbook.reference import Arrays, Bounds, Problem, Reference, Sampled, Tolerance, load_reference
+from grader.workbook.reference import (
+    Arrays,
+    Bounds,
+    Inputs,
+    Problem,
+    Reference,
+    Sampled,
+    Tolerance,
+    load_reference,
+)
 from grader.workbook.schedule_file import ScheduleFile, parse_schedule
 from grader.workbook.signature import Signature, impossible
 from grader.workbook.source_file import SourceFile
@@ -205,14 +214,14 @@ class Topic(ABC):
         """Whether some output may be off by roundings: whole numbers are equal or not."""
         return self.tolerance.lambda_ > 0 and any(is_float(item.dtype) for item in self.signature.outputs)
 
-    def yardstick(self, inputs: Arrays, problem: Problem) -> Arrays:
+    def yardstick(self, inputs: Inputs, problem: Problem) -> Arrays:
         """Outputs as the topic's yardstick of accuracy computes them; {} for a topic without one."""
         if self.tolerance.yardstick is None:
             return {}
         return reference.yardstick(self.reference, inputs, problem)
 
     @property
-    def on_cpu(self) -> Callable[[Arrays, Problem], Arrays] | None:
+    def on_cpu(self) -> Callable[[Inputs, Problem], Arrays] | None:
         """NumPy's way of doing the job on the CPU; None where reference.py has none."""
         return reference.on_cpu(self.reference)
 
@@ -237,7 +246,7 @@ class Topic(ABC):
         """What makes inputs with NaN, infinities, −0 and subnormals; None where reference.py has none."""
         return reference.special_inputs(self.reference)
 
-    def mistake(self, inputs: Arrays, outputs: Arrays, problem: Problem) -> str | None:
+    def mistake(self, inputs: Inputs, outputs: Arrays, problem: Problem) -> str | None:
         """What is behind wrong outputs, in words; None where the topic does not know."""
         return reference.mistake(self.reference, inputs, outputs, problem)
 
@@ -275,7 +284,7 @@ class Topic(ABC):
         once, doubled = (self.reference.reference(given, problem) for given in (inputs, twice))
         return all(np.array_equal(doubled[name], 2 * array) for name, array in once.items())
 
-    def transformed_bounds(self, inputs: Arrays, problem: Problem) -> Bounds:
+    def transformed_bounds(self, inputs: Inputs, problem: Problem) -> Bounds:
         """Error bounds beside the tolerance's own; none where reference.py does not define any."""
         return reference.transformed_bounds(self.reference, inputs, problem)
 

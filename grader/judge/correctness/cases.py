@@ -107,7 +107,7 @@ def _unknown(outputs: dict[str, Array]) -> None:
 class CaseData:
     """What a case's kernel is given, and what must come out; all by parameter name."""
 
-    inputs: dict[str, Array]  # read-only
+    inputs: Mapping[str, Array]  # read-only
     expected: dict[str, Array]  # in float64; in the output's own type where equality is asked for
     allowed: dict[str, Array | None]  # absolute error an element, None for equality; missing: every bit
     advice: str  # what to look at when an output is wrong
@@ -268,7 +268,7 @@ def check_room(topic: Topic, problem: Problem) -> None:
 
 
 def results(
-    topic: Topic, inputs: dict[str, Array], problem: Problem, bounded: bool
+    topic: Topic, inputs: Mapping[str, Array], problem: Problem, bounded: bool
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """The outputs in float64, and how far their elements may be off, if that is asked for."""
     with np.errstate(invalid="ignore"):
@@ -287,7 +287,7 @@ def bound(topic: Topic, problem: Problem, name: str, magnitude: Array) -> Array:
 def of_results(
     topic: Topic,
     case: Case,
-    inputs: dict[str, Array],
+    inputs: Mapping[str, Array],
     results: Mapping[str, Array],
     bounds: Mapping[str, Array],
 ) -> CaseData:
@@ -341,7 +341,7 @@ def _moved(topic: Topic, inputs: Mapping[str, Array], problem: Problem) -> dict[
     return {name: array.astype(f"u{types[name].itemsize}").view(types[name]) for name, array in found.items()}
 
 
-def _wider_bounds(topic: Topic, case: Case, inputs: dict[str, Array]) -> Bounds:
+def _wider_bounds(topic: Topic, case: Case, inputs: Mapping[str, Array]) -> Bounds:
     """The topic's bounds for algorithms that compute with transforms, by algorithm and output."""
     tolerance = topic.tolerance
     with np.errstate(invalid="ignore"):

@@ -120,27 +120,30 @@ class Fresh:
         found: Array = pool[chosen].astype(np.float64)
         return found
 
-    def arrays(self, topic: Topic, problem: Problem) -> dict[str, Array]:
-        """All inputs, as they are made on a device."""
-        shapes = topic.shapes(problem)
-        return {
-            item.name: self.array(item.name, math.prod(shapes[item.name])).reshape(shapes[item.name])
-            for item in topic.signature.inputs
-        }
+    def arrays(self, topic: Topic, problem: Problem) -> Arrays:
+        """All inputs, as they are made on a device, each once it is needed."""
+        return Arrays(self, {item.name: topic.shapes(problem)[item.name] for item in topic.signature.inputs})
 
     def array(self, name: str, count: int) -> Array:
         """The first `count` elements of an input, in its own type."""
         if name in self.tables:
             return self.tables[name].reshape(-1)[:count]
-        pool = self.pools[name]
-        words, found = pool.view(np.uint32), np.empty(-(-count * pool.itemsize // WORD), np.uint32)
+        found = np.empty(count, self.pools[name].dtype)
 
         def fill(parts: Iterator[slice]) -> None:
             for part in parts:
-                found[part] = words[self._chosen(np.arange(part.start, part.stop, dtype=np.uint32))]
+                found[part] = self.part(name, part)
 
-        pieces.done(fill, len(found), pieces.PIECE)
-        return found.view(pool.dtype)[:count]
+        pieces.done(fill, count, pieces.PIECE)
+        return found
+
+    def part(self, name: str, part: slice) -> Array:
+        """Elements of an input that is no table, in its own type."""
+        pool = self.pools[name]
+        first, end = part.start * pool.itemsize // WORD, -(-part.stop * pool.itemsize // WORD)
+        words = pool.view(np.uint32)[self._chosen(np.arange(first, end, dtype=np.uint32))]
+        skipped = part.start - first * WORD // pool.itemsize
+        return words.view(pool.dtype)[skipped : skipped + part.stop - part.start]
 
     def _chosen(self, words: Array) -> Array:
         """Which words of a pool these words of an input are, in their place."""
@@ -149,6 +152,26 @@ class Fresh:
         chosen %= np.uint32(self.window)
         chosen += np.uint32(self.start)
         return chosen
+
+
+class Arrays(Mapping[str, Array]):
+    """Inputs by name."""
+
+    def __init__(self, values: Fresh, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        self.made_of, self._shapes = values, shapes
+        self._made: dict[str, Array] = {}
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._made:
+            shape = self._shapes[name]
+            self._made[name] = self.made_of.array(name, math.prod(shape)).reshape(shape)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shapes)
+
+    def __len__(self) -> int:
+        return len(self._shapes)
 
 
 def _mixed(h: Array) -> Array:

@@ -7,23 +7,25 @@ and added where an output does not have it. Matrix products are better found as 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from grader.judge.correctness import cases, pieces
 from grader.judge.correctness.cases import CaseData
+from grader.judge.kernels import fresh
 from grader.judge.kernels.fresh import Fresh
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Parts, Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Inputs = Mapping[str, Array]
 Arrays = dict[str, Array]
 Shape = tuple[int, ...]
 
 
-def results(topic: Topic, inputs: Arrays, problem: Problem, bounded: bool) -> tuple[Arrays, Arrays]:
+def results(topic: Topic, inputs: Inputs, problem: Problem, bounded: bool) -> tuple[Arrays, Arrays]:
     """The outputs, in the type of a topic that computes nothing, else in float64; and how far their elements may be
     off, if that is asked for."""
     if topic.parts is None:
@@ -64,12 +66,13 @@ class ByParts:
         shape = self.whole[name]
         return shape if self.axes[name] is not None else (-(-self.count // self.step), *shape)
 
-    def of(self, inputs: Arrays) -> tuple[Arrays, Arrays]:
+    def of(self, inputs: Inputs) -> tuple[Arrays, Arrays]:
         """The outputs, and how far they may be off."""
+        take = {name: self._taking(inputs, name) for name in inputs}
 
         def find(parts: Iterator[slice]) -> None:
             for part in parts:
-                self._find(inputs, part)
+                self._find(take, part)
 
         pieces.done(find, self.count, self.step)
         expected, magnitudes = (
@@ -81,11 +84,23 @@ class ByParts:
             for name, sums in magnitudes.items()
         }
 
-    def _find(self, inputs: Arrays, part: slice) -> None:
+    def _taking(self, inputs: Inputs, name: str) -> Callable[[slice], Array]:
+        """What gives as much of an input as a part needs. Where its elements lie together, and are drawn from a pool,
+        they are made in that moment: in a core's cache, and not in memory."""
+        if isinstance(inputs, fresh.Arrays) and self.axes[name] == 0 and name in inputs.made_of.pools:
+            values, shape = inputs.made_of, self.whole[name][1:]
+            row = math.prod(shape)
+            return lambda part: values.part(name, slice(row * part.start, row * part.stop)).reshape(
+                -1, *shape
+            )
+        array = inputs[name]
+        return lambda part: array[self._along(name, part)]
+
+    def _find(self, take: Mapping[str, Callable[[slice], Array]], part: slice) -> None:
         """The results of one part, from as much beside it as they are made of."""
         start, end = max(0, part.start - self.parts.overlap), min(self.count, part.stop + self.parts.overlap)
         problem = {**self.problem, self.parts.size: end - start}
-        taken = {name: array[self._along(name, slice(start, end))] for name, array in inputs.items()}
+        taken = {name: of(slice(start, end)) for name, of in take.items()}
         own = slice(part.start - start, part.stop - start)
         with np.errstate(invalid="ignore"):
             right = self.topic.reference.reference(taken, problem)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 
 import numpy as np
 import pytest
 
 from grader.judge.correctness import cases, pieces
+from grader.judge.kernels.fresh import POOL_BYTES, Fresh
 from grader.judge.kernels.large.results import ByParts, results
 from grader.workbook import topics
 
@@ -49,6 +51,29 @@ def test_parts_give_what_the_whole_gives(
         assert (limit is None) == (right_limit is None)
         if limit is not None and right_limit is not None:
             np.testing.assert_allclose(limit, right_limit, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["stencil", "layernorm_backward", "gemv_int4", "histogram", "conv2d"])
+def test_parts_that_make_their_inputs_give_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "PIECE", 100)
+    topic, problem = topics.load(name), PROBLEMS[name]
+    inputs = Fresh.known(topic, problem).arrays(topic, problem)
+    made, bounds = results(topic, inputs, problem, topic.rounds)
+    given, given_bounds = results(topic, dict(inputs), problem, topic.rounds)
+    for found, right in ((made, given), (bounds, given_bounds)):
+        assert all(np.array_equal(found[output], right[output]) for output in right)
+
+
+@pytest.mark.parametrize("kind", ["u1", "f2", "f4", "f8"])
+def test_a_part_of_an_input_is_where_it_is_in_all_of_it(kind: str) -> None:
+    pool = np.random.default_rng(1).integers(0, 256, POOL_BYTES, np.uint8).view(kind)
+    values = Fresh.of({"in": pool}, {})
+    whole = values.array("in", 103).tobytes()
+    for start, end in itertools.combinations(range(0, 104, 3), 2):
+        assert (
+            values.part("in", slice(start, end)).tobytes()
+            == whole[start * pool.itemsize : end * pool.itemsize]
+        )
 
 
 @pytest.mark.parametrize("name", sorted({*PROBLEMS} - {"gemm"}))
