@@ -110,8 +110,8 @@ _ALL_ATOMIC = (
     "with `zero` in a launch block."
 )
 _CLEARED_BESIDE = (
-    "One block sets elements of `{array}` to 0 while others add to them, and no barrier is for several blocks. Take "
-    "that out, and have `{array}` cleared before the launch: with cudaMemset, or "
+    "One block sets elements of `{array}` to 0 while others add to them, and __syncthreads() waits for threads of one "
+    "block alone. Take that out, and clear `{array}` before the launch: with cudaMemset, or "
     'zero = ["{array}"] in the launch block.'
 )
 _DEVICE_SCOPE = (

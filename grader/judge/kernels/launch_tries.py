@@ -17,7 +17,7 @@ from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_run import CaseRun
 from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel, Planned
-from grader.judge.kernels.source_tries import others, right
+from grader.judge.kernels.source_tries import everywhere, others
 from grader.judge.refused import Refused
 from grader.workbook import units
 from grader.workbook.expressions import Expression
@@ -105,7 +105,7 @@ def _of_zeros(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
         first = launches[takers[0]]
         launches[takers[0]] = replace(first, zero=(*first.zero, name))
         changed = replace(kernel, file=replace(file, launches=tuple(launches)))
-        if all(right(runner, changed, case) for case in (*tried, *others(runner, tried))):
+        if everywhere(runner, changed, tried):
             return (
                 f"With `{name}` in `zero` of the launch in line {first.line} alone it comes out right: in line "
                 f"{erasing[0].line_of('zero')} it is set to zero once more, and what was added to it is lost."
@@ -123,7 +123,7 @@ def _of_order(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
         launches = list(file.launches)
         launches[at], launches[place] = late, early
         changed = replace(kernel, file=replace(file, launches=tuple(launches)))
-        if all(right(runner, changed, case) for case in (*tried, *others(runner, tried))):
+        if everywhere(runner, changed, tried):
             return (
                 f"With the launches in lines {early.line} and {late.line} exchanged it comes out right. They run in "
                 f"their order, and `{late.kernel}` has to fill `{both[0]}` before `{early.kernel}` reads it."
@@ -144,7 +144,7 @@ def _of_counts(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str
                 args = (*launch.args[:place], count, *launch.args[place + 1 :])
                 launches = (*file.launches[:at], replace(launch, args=args), *file.launches[at + 1 :])
                 changed = replace(kernel, file=replace(file, launches=launches))
-                if all(right(runner, changed, case) for case in (*tried, *others(runner, tried))):
+                if everywhere(runner, changed, tried):
                     return (
                         f"With `{count.text}` in place of `{text}` in line {launch.line_of('args')} it comes out "
                         f"right. `{scratch.name}` has as many elements."

@@ -52,9 +52,8 @@ def mended(
     if source.count("\n") > LONGEST:
         return ""
     left = MOST_INSTRUCTIONS
-    any_there_are = (
-        tried[0].kind != "special"
-    )  # NaN and infinities much does away with that adds nothing else
+    # What adds nothing else does away with NaN and infinities as well.
+    any_there_are = tried[0].kind != "special"
     launched = _launched(kernel) if any_there_are and line is None else iter(())
     candidates = _candidates(kernel, line, only, any_there_are)
     for edit, changed in chain(compiled(kernel, candidates), launched):
@@ -91,9 +90,8 @@ def _launched(kernel: Kernel) -> Iterator[tuple[Edit, Kernel]]:
     if any("min" in side.text for launch in file.launches for side in launch.grid):
         return
     constants = _constants(kernel)
-    largest_first = sorted(
-        constants, key=lambda name: -constants[name]
-    )  # with which a grid has no block too many
+    # With the largest that will do, a grid has no block too many.
+    largest_first = sorted(constants, key=lambda name: -constants[name])
     for edit in islice(small_edits.of_launch(file.source, sizes, largest_first), MOST_OF_LAUNCH):
         if not edit.lines(file.source) <= file.given:
             with suppress(WarpladderError):
@@ -129,9 +127,8 @@ def _together(kernel: Kernel, edits: Sequence[Edit]) -> list[tuple[Edit, Kernel]
     while texts:
         unit, starts = _unit(texts)
         names = [f"{_space(number)}::{name}" for number in range(len(texts)) for name in kernels]
-        arch = kernel.build.arch.replace(
-            "sm_", "compute_"
-        )  # no machine code, whose registers nobody asks for
+        # To PTX alone: nobody asks for the registers of machine code.
+        arch = kernel.build.arch.replace("sm_", "compute_")
         try:
             build = compiler.compile_source(unit, file=kernel.file.path, kernels=names, arch=arch)
         except CompileFailed as failed:
@@ -197,6 +194,11 @@ def others(runner: CaseRunner, tried: Collection[Case]) -> Iterator[Case]:
     well: at a few sizes alone much else comes out right."""
     public = (case for case in cases.public(runner.topic) if case not in tried)
     yield from (case for case in public if work(runner.topic, case.problem) <= SMALL)
+
+
+def everywhere(runner: CaseRunner, kernel: Kernel, tried: Collection[Case]) -> bool:
+    """Whether a kernel is right in these cases, and in the others of its topic."""
+    return all(right(runner, kernel, case) for case in (*tried, *others(runner, tried)))
 
 
 def right(runner: CaseRunner, kernel: Kernel, case: Case) -> bool:
