@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 from tiers import sample
@@ -34,7 +35,7 @@ def pool() -> Iterator[DevicePool]:
 
 
 def look(file: Path, topic: KernelTopic, pool: DevicePool) -> None:
-    main_size.look(prepare(topic.parse(file), pool.arch), topic, pool, seed=5)
+    main_size.look(prepare(topic.parse(file), pool.arch), topic, pool, 5, Event())
 
 
 @pytest.mark.parametrize(
