@@ -43,6 +43,9 @@ class CaseRun:
     case: Case
     data: CaseData
     order: Order = "rising"  # of the blocks, where they communicate
+    multiprocessors: int | None = (
+        None  # of the device that the launches are planned for, where it is a smaller one
+    )
     watch_nan: bool = False  # the records say what made the first NaN
     after: CaseRun | None = None
     """The module has been called before and was not loaded again: for that case, then on this one's arrays where they

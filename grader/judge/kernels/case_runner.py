@@ -101,7 +101,7 @@ class CaseRunner:
         again = []
         fewer = self._on_fewer(kernel, case, planned)
         if fewer is not None:
-            again.append(replace(attempt, planned=fewer))
+            again.append(replace(attempt, planned=fewer[0], multiprocessors=fewer[1]))
         if any(record.communicates for record in outcome.records):
             again += [replace(attempt, order=order) for order in self._orders(case, outcome.records)]
         elif any(map(_warps_meet, outcome.records)) and work(self.topic, case.problem) <= SMALL:
@@ -154,14 +154,25 @@ class CaseRunner:
         on_gpu = self.child.hello().kind == "gpu"
         return GPU_SECONDS if on_gpu else emulator_seconds(self.topic, case.problem)
 
-    def _on_fewer(self, kernel: Kernel, case: Case, planned: Planned) -> Planned | None:
-        """The launches on a smaller device, where the kernel computes with the number of multiprocessors: of an exact
-        case among the topic's. None: they are the same but for their grids, or are not possible there."""
+    def _on_fewer(self, kernel: Kernel, case: Case, planned: Planned) -> tuple[Planned, int] | None:
+        """The launches on a smaller device, and its multiprocessors, where the kernel computes with their number: of
+        an exact case among the topic's. Where the grids alone do, of the largest small one, on a single multiprocessor:
+        the blocks go round there too. None: they are the same, or are not possible there."""
         if case.kind != "exact" or case.problem not in self.topic.judge_cases:
             return None
-        fewer = on_fewer(kernel, case.problem, self.child.hello().limits)
-        same = fewer is None or _computed(fewer) == _computed(planned)
-        return None if same else fewer
+        limits = self.child.hello().limits
+        fewer = on_fewer(kernel, case.problem, limits)
+        if fewer is not None and _computed(fewer) != _computed(planned):
+            return fewer, FEW_MULTIPROCESSORS
+        one = on_fewer(kernel, case.problem, limits, multiprocessors=1)
+        if one is None or one.launches == planned.launches or case.problem != self._largest_small():
+            return None
+        return one, 1
+
+    def _largest_small(self) -> Problem | None:
+        """The topic's small size with the most work."""
+        small = [size for size in self.topic.judge_cases if work(self.topic, size) <= SMALL]
+        return max(small, key=lambda size: work(self.topic, size), default=None)
 
     def _orders(self, case: Case, records: Sequence[Record]) -> Sequence[Order]:
         """The orders in which to run the blocks besides that of their numbers: all for a small case, else one, so that
@@ -230,7 +241,9 @@ class CaseRunner:
         if attempt.order != ORDERS[0]:
             blocks_meet = any(record.communicates and record.grid_blocks > 1 for record in first.records)
             return of_order(refused, attempt.order) if blocks_meet else of_warps(refused)
-        return refused.saying(f"On a device with {FEW_MULTIPROCESSORS} multiprocessors: {refused.reason}")
+        count = attempt.multiprocessors
+        device = f"{count} multiprocessors" if count != 1 else "one multiprocessor"
+        return refused.saying(f"On a device with {device}: {refused.reason}")
 
 
 def on_fewer(

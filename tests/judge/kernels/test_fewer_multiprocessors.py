@@ -51,6 +51,23 @@ def test_an_exact_case_is_run_on_a_smaller_device_as_well(tmp_path: Path, stride
         assert exact.refusal.reason.startswith(f"On a device with {FEW_MULTIPROCESSORS} multiprocessors: ")
 
 
+def test_a_loop_that_never_ends_is_found_at_a_small_size_whatever_the_grid(tmp_path: Path) -> None:
+    """Which on a whole device no thread of a small case goes round."""
+    file = tmp_path / "mine.cu"
+    text = STRIDED.replace('// args = ["a", "b", "c", "N", "SMS"]\n', "").replace(", int blocks", "")
+    text = text.replace('"SMS"', '"SMS * 4"')
+    file.write_text(text.replace("i += blocks * STRIDE", "i =+ gridDim.x * 32"), encoding="utf-8")
+    topic = topics.load("vector_add")
+    assert isinstance(topic, KernelTopic)
+    with DevicePool("emulator", None, jobs=1) as pool, pool.emulator() as child:
+        runner, kernel = CaseRunner(topic, CaseStore(topic), child), prepare(topic.parse(file), pool.arch)
+        small, large = (runner.outcome(kernel, cases.make({"N": n}, "exact")).refusal for n in (4099, 8192))
+    assert small is None, "one size is enough"
+    assert large is not None
+    assert large.verdict == "timeout"
+    assert large.reason.startswith("On a device with one multiprocessor: ")
+
+
 @pytest.mark.soak(area="judge")
 @pytest.mark.parametrize(("m", "n", "k"), [(1537, 2820, 37), (1500, 3000, 68)])
 def test_gemm_shares_the_last_tiles_of_a_whole_device(m: int, n: int, k: int) -> None:
