@@ -78,7 +78,7 @@ _GIVEN = (
 )
 _FIRST_OF_SEVERAL = (
     "The condition in line {line} looks at the first element alone, and the access takes {many}: `{index} + {last} "
-    "{sign}`, and what is left behind them is taken one by one."
+    "{sign}`. Take what is left behind them one by one."
 )
 _OTHER_TYPE = (
     "`{array}` holds {elements}, of {nbytes} bytes each, and `{cast}*` has the access take {size}: a cast changes how "
@@ -90,7 +90,7 @@ _PACKS = (
 )
 _ROUNDED_UP = (
     "The condition in line {line}, `{compared}`, rounds up, with `{limit}`, and lets through a pack of {many} elements "
-    "that is not all there: as many whole ones as `{size} / {by}`, and what is left is taken one by one."
+    "that is not all there: let through `{size} / {by}` whole ones, and take what is left one by one."
 )
 _UP = re.compile(
     r"\(\s*(?P<size>\w+)\s*\+\s*(?:(?P<less>\d+)|(?P<one>\w+)\s*-\s*1)\s*\)\s*/\s*(?P<by>\w+)"

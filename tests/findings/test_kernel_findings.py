@@ -189,7 +189,7 @@ LETS = "The condition in line 6 lets "
                 128,
                 16,
                 Text("p[i]", "i", "t", "if (i < w)", "i < w", 33, limit, pointee=16),
-                f"rounds up, with `{re.escape(limit)}`, .*: as many whole ones as `n / [4V]`, and what is left",
+                f"rounds up, with `{re.escape(limit)}`, .*: let through `n / [4V]` whole ones, and take",
             )
             for limit in ("(n + 3) / 4", "(n + V - 1) / V", "(n - 1) / 4 + 1", "cdiv(n, 4)")
         ),

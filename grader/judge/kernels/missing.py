@@ -25,7 +25,7 @@ TILES = (8, 128)
 AXES = {"row": (1, 0), "column": (0, 1), "element": (0,)}
 """The sides of a grid that go along rows, columns, or all elements of an array, the likelier first."""
 
-LEFT = "what is left where a thread takes several at a time is taken one by one."
+LEFT = "take one by one what is left where a thread takes several at a time."
 GO_ON = "Make the grid larger, with cdiv(a, b), which rounds up, or let each thread go on by all threads at a time."
 TURNED = (
     "Along the other side it has enough: where rows become columns, do blockIdx.x and blockIdx.y change places in the "

@@ -61,7 +61,7 @@ def vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 yield in_place(line, found, 0, f"{width} * {name}", why)
         for found in _ROUNDED_UP.finditer(line.text):
             if int(found[3]) == int(found[4]) - 1:
-                why = "The last one would go beyond the end: what is left is taken one by one."
+                why = "The last one would go beyond the end: take what is left one by one."
                 yield in_place(line, found, 1, f"{found[2]} / {found[4]}", why)
         for found in _ONE_OF_REST.finditer(line.text):
             why = "Several elements may be left, and a thread takes one."
