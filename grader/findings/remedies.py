@@ -21,6 +21,10 @@ REACH_BARRIERS = (
     "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and do not return before "
     "it."
 )
+_ONLY_IF = (
+    "Every thread of the block has to reach every __syncthreads(): move it out of the body of the condition in line "
+    "{line}."
+)
 _UNEVEN_LOOP = (
     "Threads go through the loop in line {line} more or less often, as threadIdx says, and each time meet this "
     "__syncthreads(): move it behind the loop. Where each step needs one, let all threads take as many steps, and put "
@@ -262,9 +266,13 @@ def _remedy(finding: Finding) -> str:
         return bounds.remedy(finding)
     if finding.kind == "trap" and finding.instruction:
         return _COOPERATIVE
-    if finding.returned is not None or finding.uneven_loop is not None:
-        missing = _UNEVEN_LOOP if finding.returned is None else _RETURNED
-        return missing.format(line=finding.returned or finding.uneven_loop)
+    for line, missing in (
+        (finding.returned, _RETURNED),
+        (finding.uneven_loop, _UNEVEN_LOOP),
+        (finding.only_if, _ONLY_IF),
+    ):
+        if line is not None:
+            return missing.format(line=line)
     if finding.kind == "misaligned" and finding.size is not None:
         return _remedy_of_alignment(finding, finding.size)
     if finding.phase is not None:

@@ -387,6 +387,18 @@ def early_return(source: str, line: int, before_barrier: bool = False) -> int | 
 def uneven_loop(source: str, line: int) -> int | None:
     """The line of the loop in whose body a line stands, under no other condition, and whose head depends on threadIdx:
     threads may go through it more often than others. None of another line."""
+    number, head = _around(source, line)
+    return number if _of_thread(source, number, head) else None
+
+
+def only_if(source: str, line: int) -> int | None:
+    """The line of the condition whose body a line stands in; None of another line."""
+    number, head = _around(source, line)
+    return number if re.search(r"\b(?:if|else)\b", head) else None
+
+
+def _around(source: str, line: int) -> tuple[int, str]:
+    """The head of the innermost braces around a line, and where it stands; 0 and "" outside of any."""
     closed = 0
     above = [each for each in _upwards(source, line) if each[0] < line]
     for at, (number, text) in enumerate(above):
@@ -394,8 +406,8 @@ def uneven_loop(source: str, line: int) -> int | None:
             closed += 1 if brace == "}" else -1
             if closed < 0:
                 head = next((each for each in above[at : at + 2] if each[1].strip() != "{"), (number, ""))
-                return head[0] if _of_thread(source, head[0], head[1][:_LONGEST]) else None
-    return None
+                return head[0], head[1][:_LONGEST]
+    return 0, ""
 
 
 def _of_thread(source: str, line: int, head: str) -> bool:

@@ -235,6 +235,8 @@ class Finding:
     """The copy to it of what nobody had written on the host, either, and where."""
     returned: int | None = None
     """The line of a `return` by which threads of the block have left that are missing here, where somebody knows it."""
+    only_if: int | None = None
+    """Of a barrier: the line of the condition whose body it stands in, where somebody knows the source."""
     uneven_loop: int | None = None
     """Of a barrier: the line of a loop around it whose head depends on the thread, where somebody knows the source."""
     accumulates: bool = False

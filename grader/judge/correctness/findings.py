@@ -36,6 +36,7 @@ from grader.workbook.cuda_source import (
     moved,
     of_signed_char,
     one_suffices,
+    only_if,
     pointee,
     shared_arrays,
     statement,
@@ -85,7 +86,7 @@ def located(
             returned = (early_return(source, at.line, before_barrier=unset) for at in finding.place.stack())
             finding = replace(finding, returned=next(filter(None, returned), None))
         if finding.kind == "barrier":
-            finding = replace(finding, uneven_loop=uneven_loop(source, line))
+            finding = replace(finding, uneven_loop=uneven_loop(source, line), only_if=only_if(source, line))
         other = finding.other.place.line if finding.other else 0
         if finding.kind == "race":
             there = (

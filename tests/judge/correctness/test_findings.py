@@ -64,6 +64,18 @@ def test_a_loop_that_not_all_threads_go_through_as_often_is_named(loop: str, lin
 
 
 @pytest.mark.parametrize(
+    ("head", "line"), [("if (first < n) {", 3), ("}\n    else {", 4), ("for (int k = 0; k < n; ++k) {", None)]
+)
+def test_a_barrier_in_the_body_of_a_condition_has_one_place_to_go_to(head: str, line: int | None) -> None:
+    source = f"__global__ void k(int n) {{\n    int first = threadIdx.x;\n    {head}\n    __syncthreads();\n"
+    place = at(4 + head.count("\n"))
+    given = record(block=(128, 1, 1), findings=(Finding("barrier", place, 1),))
+    ((found,),) = (item.findings for item in located([given], {}, source))
+    assert found.only_if == line
+    assert remedy(found).endswith(f"condition in line {line}.") == (line is not None)
+
+
+@pytest.mark.parametrize(
     ("block", "stored", "few"),
     [
         ((128, 1, 1), (4 * 127, None), True),
