@@ -66,8 +66,57 @@ def lines_of(source: str) -> Iterator[Line]:
 
 def in_place(line: Line, found: re.Match[str], group: str | int, new: str, why: str = "") -> Edit:
     """Another text in place of a group that was found in a line."""
-    change = (line.start + found.start(group), line.start + found.end(group), new)
-    return Edit(f"`{new}` in place of `{found[group]}` in line {line.number}", line.number, (change,), why)
+    start, end = found.span(group)
+    said = f"{instead(line.text, start, end, new)} in line {line.number}"
+    return Edit(said, line.number, ((line.start + start, line.start + end, new),), why)
+
+
+def instead(text: str, start: int, end: int, new: str) -> str:
+    """Another text in place of a piece of a line, with as much of what is around it as makes it one place."""
+    first, last = _one_place(text, start, end)
+    return f"`{text[first:start]}{new}{text[end:last]}` in place of `{text[first:last]}`"
+
+
+def _one_place(text: str, start: int, end: int) -> tuple[int, int]:
+    """A piece of a line that is there once, with both of each pair of brackets: the given one, or that with what is
+    around it in its statement, first what stands before it. The given one where that is not enough."""
+    first, last = start, end
+    if len(text) > _LONGEST:
+        return start, end
+    while (open_ones := _depth(text[first:last])) or not _is_once(text, first, last):
+        before, behind = _BEFORE.search(text, max(0, first - _WORD), first), _BEHIND.match(text, last)
+        if before and (open_ones <= 0 or not behind):
+            first = before.start()
+        elif behind:
+            last = behind.end()
+        else:
+            return start, end
+        if last - first > _WORD:
+            return start, end
+    return first, last
+
+
+_WORD = 100
+"""Characters that a piece of a line has at the most with what is around it."""
+
+_BEFORE = re.compile(r"(?:\b[\w.]+[(\[]?|[^\w\s;{},])\s*$")
+_BEHIND = re.compile(r"\s*(?:[\w.]+|[^\w\s;{},])")
+
+
+def _depth(piece: str) -> int:
+    """How many brackets are open at the end of a piece; below 0, where one is closed that was not opened."""
+    depth = 0
+    for sign in re.findall(r"[][()]", piece):
+        depth += 1 if sign in "([" else -1
+        if depth < 0:
+            return depth
+    return depth
+
+
+def _is_once(text: str, first: int, last: int) -> bool:
+    piece = text[first:last]
+    ends = (r"(?<!\w)" if piece[:1].isalnum() else "", r"(?!\w)" if piece[-1:].isalnum() else "")
+    return len(re.findall(ends[0] + re.escape(piece) + ends[1], text)) == 1
 
 
 def in_places(places: Sequence[tuple[Line, re.Match[str]]], group: str | int, new: str, why: str) -> Edit:

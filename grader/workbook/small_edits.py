@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from grader.workbook.cuda_source import plain
-from grader.workbook.edit import MOST, Edit, where
+from grader.workbook.edit import MOST, Edit, instead, where
 
 _TOKEN = re.compile(r"\d[\w.]*|[A-Za-z_]\w*|//|<<=|>>=|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||\+\+|--|->|::|[^\s\w]")
 _BLOCK = re.compile(r"^// /// launch[ \t]*\n(.*?)^// ///[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -58,8 +58,6 @@ _SETS = {"+=": "=", "=": "+=", "*=": "+=", "-=": "+="}
 _OPENS, _CLOSES = {")": "(", "]": "["}, {"(": ")", "[": "]"}
 _OF = (".", "->", "::")
 _COMPONENTS = "xyzw"
-
-_ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 _LIKELY, _NEXT, _FAR, _LAST = range(4)
 """How soon a change is tried."""
@@ -236,21 +234,17 @@ def _in_order(parts: _Expressions, every: Iterable[_Small]) -> Iterator[Edit]:
 
 def _edit(text: str, group: Sequence[_Small]) -> Edit:
     first, numbers = group[0], [text.count("\n", 0, small.start) + 1 for small in group]
-    which = _which(text, first) if len(group) == 1 else ""
-    said = f"`{first.new}` in place of {which}`{first.old}` in "
-    if all(small.old == first.old for small in group):
+    said = f"`{first.new}` in place of `{first.old}` in "
+    if len(group) == 1:
+        begins, ends = text.rfind("\n", 0, first.start) + 1, text.find("\n", first.start)
+        at = first.start - begins
+        said = f"{instead(text[begins:ends], at, at + len(first.old), first.new)} in line {numbers[0]}"
+    elif all(small.old == first.old for small in group):
         said += where(list(dict.fromkeys(numbers)))
     else:
         said += f"line {numbers[0]}, and likewise in {where(list(dict.fromkeys(numbers[1:])))},"
     changes = tuple((small.start, small.start + len(small.old), small.new) for small in group)
     return Edit(said, numbers[0], changes, first.why, any=True)
-
-
-def _which(text: str, small: _Small) -> str:
-    """Says which of several in a line it is."""
-    start, end = text.rfind("\n", 0, small.start) + 1, text.find("\n", small.start)
-    before, behind = (text.count(small.old, *ends) for ends in ((start, small.start), (small.start, end)))
-    return f"the {_ORDINALS[before]} " if before + behind > 1 and before < len(_ORDINALS) else ""
 
 
 def _of_operators(parts: _Expressions) -> Iterator[_Small]:

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from grader.workbook.edit import instead
 from grader.workbook.small_edits import constants_of, edits, of_launch
 
 SOURCE = """\
@@ -47,7 +48,7 @@ MADE = {edit.said: edit for edit in EDITS}
         ("`(N - i) % 4` in place of `N - i % 4` in line 14", 14, "c[(N - i) % 4] = a[i];"),
         ("`N - i` in place of `N - i % 4` in line 14", 14, None),
         ("`2` in place of `4` in line 14", 14, "c[N - i % 2] = a[i];"),
-        ("`N` in place of the second `i` in line 14", 14, "c[N - i % 4] = a[N];"),
+        ("`a[N]` in place of `a[i]` in line 14", 14, "c[N - i % 4] = a[N];"),
         ("`blockDim.x` in place of `blockIdx.x * blockDim.x` in line 12", 12, "i = blockDim.x + threadIdx.x;"),
         (
             "`blockIdx.x * blockDim.x` in place of `blockIdx.x * blockDim.x + threadIdx.x` in line 12",
@@ -125,3 +126,16 @@ def test_no_text_takes_long() -> None:
         start = time.process_time()
         assert sum(1 for _ in edits("__global__ void k(int* a) {" + long)) < 10_000
         assert time.process_time() - start < 2.0
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "said"),
+    [
+        ("out[size_t(column) * N + row] = in[size_t(row) * N + column];", "* N",
+         "`size_t(column) * M` in place of `size_t(column) * N`"),
+        ("tile[threadIdx.x][threadIdx.x] = a[1] * N;", "* N", "`* M` in place of `* N`"),
+        ("if (k * N < M && row[k] * N < M) {", "* N", "`k * M` in place of `k * N`"),
+    ],
+)  # fmt: skip
+def test_what_is_changed_is_quoted_so_far_that_it_is_one_place(line: str, at: str, said: str) -> None:
+    assert instead(line, line.index(at), line.index(at) + len(at), "* M") == said
