@@ -14,6 +14,10 @@ _LATE = re.compile(
     rf"(?:\(\s*{_WIDE}\s*\)|\b{_WIDE}|static_cast<\s*{_WIDE}\s*>)\s*"
     r"\((?P<inner>[^();.]{0,60}\b[A-Za-z_]\w*\s*\*\s*[A-Za-z_]\w*[^();.]{0,60})\)"
 )
+_CAST_LATER = (
+    rf"\+\s*(?:{_WIDE}\s*\(\s*\w+\s*\)|\(\s*{_WIDE}\s*\)\s*\w+|static_cast<\s*{_WIDE}\s*>\s*\(\s*\w+\s*\))"
+)
+"""What is cast behind a product that is not: that has been formed by then."""
 _NARROW = re.compile(
     r"\b(?P<kind>float|half|short|char)\s+(?P<name>\w+)\s*=(?=[^;]{0,100}\b(?:block|thread)Idx\b)"
     r"(?:\s|[*+-]|\b(?:block|thread|grid)(?:Idx|Dim)\.[xyz]\b|\b\w+\b(?!\s*[.(])|\b(?:float|short|int)\s*(?=\()|[()]){1,100};"
@@ -95,11 +99,12 @@ def _products(text: str) -> Iterator[Said]:
     """Rows times their length in ints."""
     for size in int_sizes(text)[0]:
         product = rf"[^;()\[\]=]{{0,60}}\b(?P<row>[A-Za-z_]\w*)\s*\*\s*{size}\b[^;()\[\]=]{{0,60}}"
-        for found in re.finditer(rf"(?:\bint\s+\w+\s*=|\[|[<>]=?)\s*(?P<all>{product})\s*[;\])]", text):
-            wide = rf"\b{_WIDE}\s+{found['row']}\b"
-            if not re.search(wide, text) and "size_t" not in found["all"]:
+        begins = rf"(?:\b(?:int|(?P<kept>{_WIDE}))\s+\w+\s*=|\[|[<>]=?)"
+        for found in re.finditer(rf"{begins}\s*(?P<all>{product})\s*(?:{_CAST_LATER}\s*)?[;\])]", text):
+            names = "|".join(re.findall(r"\w+", found["all"]))
+            if not re.search(rf"\b{_WIDE}\s+(?:{names})\b", text) and "size_t" not in found["all"]:
                 line, formed = line_at(text, found.start("all")), found["all"].strip()
-                mend = f"`{_in_size_t(formed)}`, and a size_t to keep it in"
+                mend = f"`{_in_size_t(formed)}`{'' if found['kept'] else ', and a size_t to keep it in'}"
                 yield line, f"Line {line}: `{formed}` is formed in int: {mend}."
 
 

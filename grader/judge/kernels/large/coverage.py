@@ -25,8 +25,8 @@ CERTAIN = 9.0
 """Minus the logarithm of a probability that is taken for none; the bound it is held against is far from sharp."""
 
 RANGES = (
-    "An int holds numbers up to 2,147,483,647, a short up to 32,767, and a float every whole number up to 16,777,216 "
-    "only: form indices in size_t."
+    "An int holds numbers up to 2,147,483,647 only: form the whole of an index in size_t, by a cast of the first "
+    "factor of each product."
 )
 PASSED = (
     "{index} has passed 2,147,483,647, where an int ends, and become negative: keep it in a size_t or long long, and "
