@@ -138,8 +138,8 @@ _MORE_SHARED = (
     "of them."
 )
 _INDEX = (
-    "Thread (0, 0, 0) of block (0, 0, 0) has elements of its own, so look at how its index is formed: {stride}. A "
-    "thread that handles several elements has to guard each."
+    "Where a thread handles several elements, guard each. Where it has one, look at how its index is formed, since "
+    "thread (0, 0, 0) of block (0, 0, 0) has an element of its own: {stride}."
 )
 _ROWS = (
     "The index of `{array}` in this line counts rows of `{size}` elements, but {stride}: multiply by the length of a "

@@ -245,6 +245,15 @@ def test_a_condition_on_both_indices_of_a_matrix_is_not_doubted(condition: str, 
     assert ("the index, `at(r, c)`, is what is wrong: a row of `B` is 131" in found) is not doubted
 
 
+def test_of_the_first_thread_of_all_the_guard_of_each_element_comes_first() -> None:
+    beyond = of_b("out_of_bounds", 4 * 140, size=4, shape=(1, 131))
+    first = replace(beyond, thread=(0, 0, 0), block=(0, 0, 0))
+    assert remedy(first).startswith(
+        "Where a thread handles several elements, guard each. Where it has one, look at"
+    )
+    assert remedy(first).endswith(": a row of `B` is 131 elements long.")
+
+
 def test_bytes_of_an_array_are_no_elements() -> None:
     text = Text("tile[k] = 0;", "k", in_bytes=True)
     found = remedy(of_tile("out_of_bounds", element=1024, shape=(1024,), text=text))
