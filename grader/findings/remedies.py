@@ -55,8 +55,13 @@ _FEW_THREADS = (
 )
 _TILE = "Is each element of `{array}` read by the indices that it is stored by, and on the same conditions? "
 _RETURNED = (
-    "Threads return in line {line}, and so neither fill their part of shared memory nor reach barriers behind it: let "
-    "all threads of the block go on, and put the condition on what they load from and store to global memory."
+    "Threads return in line {line}, and do not reach barriers behind it: let all threads of the block go on, and put "
+    "the condition on what they load from and store to global memory."
+)
+_RETURNED_UNSET = (
+    "Store 0 to shared memory, or whatever leaves the result as it is, where there is no element, in place of the "
+    "`return` in line {line}: every thread has to fill its part and to reach the barriers behind. Put the condition on "
+    "what is loaded from and stored to global memory."
 )
 _SYNCTHREADS = (
     "Put a __syncthreads() between the accesses: after a tile is written and before it is read, and after it is read "
@@ -266,13 +271,8 @@ def _remedy(finding: Finding) -> str:
         return bounds.remedy(finding)
     if finding.kind == "trap" and finding.instruction:
         return _COOPERATIVE
-    for line, missing in (
-        (finding.returned, _RETURNED),
-        (finding.uneven_loop, _UNEVEN_LOOP),
-        (finding.only_if, _ONLY_IF),
-    ):
-        if line is not None:
-            return missing.format(line=line)
+    if missing := _remedy_of_missing(finding):
+        return missing
     if finding.kind == "misaligned" and finding.size is not None:
         return _remedy_of_alignment(finding, finding.size)
     if finding.phase is not None:
@@ -287,6 +287,16 @@ def _remedy(finding: Finding) -> str:
         return _remedy_of_unset(finding)
     named = finding.arrivals is not None and finding.arrivals.number
     return _COME_BY if named else _REMEDIES[finding.kind]
+
+
+def _remedy_of_missing(finding: Finding) -> str:
+    """Of threads that are missing, where the source tells why; "" where it does not."""
+    known = (
+        (finding.returned, _RETURNED if finding.kind == "barrier" else _RETURNED_UNSET),
+        (finding.uneven_loop, _UNEVEN_LOOP),
+        (finding.only_if, _ONLY_IF),
+    )
+    return next((said.format(line=line) for line, said in known if line is not None), "")
 
 
 def _remedy_of_unset(finding: Finding) -> str:

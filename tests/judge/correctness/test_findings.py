@@ -43,6 +43,16 @@ def test_a_return_is_named_where_threads_are_missing(
     assert found.returned == line
 
 
+def test_threads_that_have_left_are_to_fill_their_part_first_of_all() -> None:
+    gone = Finding("uninitialised_shared", at(5), 1, returned=4)
+    assert remedy(gone).startswith(
+        "Store 0 to shared memory, or whatever leaves the result as it is, where there is no"
+    )
+    assert remedy(replace(gone, kind="barrier")).startswith(
+        "Threads return in line 4, and do not reach barriers"
+    )
+
+
 @pytest.mark.parametrize(
     ("loop", "line"),
     [
