@@ -334,7 +334,11 @@ def _edges(wrong: Wrong) -> Iterator[str]:
     place = wrong.places % wrong.block
     far = int(np.minimum(place, wrong.block - 1 - place).max()) + 1
     if far <= NEAR_EDGE and len(wrong.places) < wrong.actual.size / 2:
-        yield f"{AT_EDGES} {far} of a block's edge: does each block have what belongs to its neighbours?"
+        yield (
+            f"{AT_EDGES} {far} of a block's edge: what is read there of the elements of the blocks beside it is "
+            f"missing or wrong. A tile in shared memory has to hold, with the {wrong.block} elements of the block, "
+            f"the {far} before and the {far} behind them, as far as they are read."
+        )
 
 
 def _offset(wrong: Wrong) -> Iterator[str]:
