@@ -160,6 +160,11 @@ def adds_in_global_memory(source: str) -> bool:
     return any(found[1] not in own for summed in _SUMMED for found in summed.finditer(text))
 
 
+def adds_by_atomics_alone(source: str) -> bool:
+    """Whether what a text adds to elements that are not its own it adds by atomic functions."""
+    return "atomicAdd" in plain(source) and not adds_in_global_memory(source)
+
+
 def _own(text: str) -> set[str]:
     """The arrays that a text declares, in shared and in local memory."""
     return _names(declarators for _, declarators in _DECLARATION.findall(text)) | _names(_ARRAY.findall(text))

@@ -335,16 +335,22 @@ LONG_ROWS = (
 
 
 def of_comparison(
-    comparison: Comparison, advice: str, problem: Problem, scratch: Sequence[str] = ()
+    comparison: Comparison,
+    advice: str,
+    problem: Problem,
+    scratch: Sequence[str] = (),
+    by_atomics: bool = False,
 ) -> Refused | None:
     """An output that is not what it should be; `advice` is what to look at in a case of this kind, unless the
-    output itself says more, or the topic knows the mistake. `scratch` are the arrays that no launch sets to zero."""
+    output itself says more, or the topic knows the mistake. `scratch` are the arrays that no launch sets to zero.
+    `by_atomics`: what is added to an output is added by atomics alone, so that no thread has the whole sum."""
     mismatch = comparison.mismatch
     if mismatch is None:
         return None
     sizes = units.case(problem)
     if comparison.added_to:
-        return Refused("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
+        told = _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes, by_atomics)
+        return Refused("fail", told)
     if comparison.unset:
         return Refused("fail", _unset(mismatch.array, comparison.unset, mismatch.elements, sizes, scratch))
     if comparison.first_unwritten is not None:
@@ -362,12 +368,12 @@ def of_comparison(
     return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
 
 
-def _added_to(array: str, count: int, elements: int, sizes: str) -> str:
+def _added_to(array: str, count: int, elements: int, sizes: str, by_atomics: bool) -> str:
+    assign = "" if by_atomics else "assign with = where a thread has the whole sum, or "
     share = "" if elements == 1 else f", at {count} of its {elements} elements"
     return (
         f"The kernel adds to `{array}` without setting it first{share}, where {sizes}. Outputs hold nothing at "
-        f'the start: assign with = where a thread has the whole sum, or put zero = ["{array}"] into the launch '
-        "block, which sets it to zero before that launch."
+        f'the start: {assign}put zero = ["{array}"] into the launch block, which sets it to zero before that launch.'
     )
 
 

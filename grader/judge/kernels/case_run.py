@@ -29,7 +29,7 @@ from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Region, Runner
 from grader.results import FindingResult
-from grader.workbook import compiler
+from grader.workbook import compiler, cuda_source
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -128,7 +128,11 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
         of_findings(outcome.findings)
         or _of_arrays(runner, case_run, regions, outcome.comparison)
         or of_comparison(
-            outcome.comparison, case_run.data.advice, case_run.case.problem, case_run.kernel.file.unset
+            outcome.comparison,
+            case_run.data.advice,
+            case_run.case.problem,
+            case_run.kernel.file.unset,
+            by_atomics=cuda_source.adds_by_atomics_alone(case_run.kernel.file.source),
         )
     )
     if refusal is not None:
