@@ -33,7 +33,7 @@ from grader.emulator.machine.tracing.traces import Traces
 from grader.emulator.machine.worker import Workers
 from grader.emulator.nvrtc.compilation import resources_of
 from grader.emulator.ptx.parser import parse
-from grader.emulator.ptx.plan import plan_kernel
+from grader.emulator.ptx.plan import KernelPlan, plan_kernel
 from grader.emulator.ptx.tree import Function, Module, Param
 from grader.emulator.runtime import layout
 
@@ -67,6 +67,8 @@ class Kernel:
     cluster: Shape
     """Blocks of a cluster by the kernel's own declaration (__cluster_dims__)."""
     compiled: dict[tuple[bool, bool], NativeCode] = field(default_factory=dict)
+    planned: dict[tuple[bool, bool], KernelPlan] = field(default_factory=dict)
+    """By the same keys: to plan a kernel takes nearly as long as to generate its code."""
 
     def code_for(self, *, rows_uniform: bool, watch: bool = False) -> NativeCode:
         """Native code for blocks whose rows fill whole warps, or do not; made when first asked for. With `watch` it
@@ -74,16 +76,24 @@ class Kernel:
         key = (rows_uniform, watch)
         if key not in self.compiled:
             with collection.put_off():
-                plan = plan_kernel(self.module.tree, self.name, rows_uniform=rows_uniform, watch=watch)
+                plan = self._plan(rows_uniform=rows_uniform, watch=watch)
                 self.compiled[key] = native_code(plan, self.module.digest)
         return self.compiled[key]
+
+    def _plan(self, *, rows_uniform: bool, watch: bool = False) -> KernelPlan:
+        key = (rows_uniform, watch)
+        if key not in self.planned:
+            self.planned[key] = plan_kernel(
+                self.module.tree, self.name, rows_uniform=rows_uniform, watch=watch
+            )
+        return self.planned[key]
 
     @cached_property  # each launch asks, and to plan a large kernel takes seconds
     def static_shared_bytes(self) -> int:
         """Static shared memory of a block: as ptxas reported it, else as the emulator lays it out."""
         if self.reported_shared_bytes is not None:
             return self.reported_shared_bytes
-        return plan_kernel(self.module.tree, self.name, rows_uniform=True).static_shared_bytes
+        return self._plan(rows_uniform=True).static_shared_bytes
 
 
 @dataclass
