@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,6 +20,7 @@ from grader.emulator.ptx.instructions import fence_scope
 from grader.emulator.ptx.plan import KernelPlan, Site, access_shape, is_bulk_copy
 from grader.emulator.ptx.tree import TYPE_BYTES, Imm, Instruction
 from grader.emulator.runtime.layout import (
+    FINDINGS,
     GROUPS,
     LINES,
     NEW_SECTORS,
@@ -194,27 +195,89 @@ class Tally:
         return tuple(Counted(place, dict(counters)) for place, counters in places)
 
 
+_EXECUTIONS, _IDEAL, _FROM_PEERS, _MULTICAST = range(FINDINGS, FINDINGS + 4)
+"""Columns behind the counted slots of a site: executions of its basic block; sectors that its lanes' bytes would fill;
+sectors of other blocks' shared memory, of accesses there; sectors of a multicast beyond one."""
+
+Term = tuple[str, int, int]
+"""A metric, which slot of a site it counts, and how often."""
+
+
+class _Metrics:
+    """What native code's counts of a kernel mean: each metric of a place is a sum of counts, times factors. That is
+    known of the kernel alone, which is launched many times, and has many instructions of a line where loops are
+    unrolled."""
+
+    def __init__(self, plan: KernelPlan) -> None:
+        self._factors: dict[tuple[str, Place], Counter[int]] = defaultdict(Counter)
+        self._plan = plan
+        self._add_instructions()
+        self._add_sites()
+        self._sums = list(self._factors)
+        self._starts = np.cumsum([0, *map(len, self._factors.values())])[:-1]
+        terms = [term for sums in self._factors.values() for term in sums.items()]
+        self._places, self._times = np.array(terms, np.int64).T
+        self._combined = np.array([site.combined for site in plan.sites], bool)
+        self._bytes = np.array(
+            [_bytes_a_lane(site) if site.operation in metrics.GLOBAL_SECTORS else 0 for site in plan.sites],
+            np.int64,
+        )
+        self._blocks = np.array([site.block for site in plan.sites], np.int64)
+
+    def _add_instructions(self) -> None:
+        """Counts: executions and threads of each basic block, then threads of each guarded instruction."""
+        guarded = 2 * len(self._plan.flow.blocks)
+        for block in self._plan.flow.blocks:
+            executions, threads = 2 * block.index, 2 * block.index + 1
+            end = [block.terminator] if block.terminator else []
+            for inst in [*block.instructions, *end]:
+                self._factors[metrics.THREAD_INSTRUCTIONS, inst.place][threads] += 1
+                for metric, each in _warp_metrics(inst):
+                    self._factors[metric, inst.place][executions] += each
+                metric_of_threads = metric_of(inst.opcode)
+                if metric_of_threads:
+                    guard = self._plan.guarded.get(id(inst))
+                    counted = threads if guard is None else guarded + guard
+                    self._factors[metric_of_threads, inst.place][counted] += 1
+
+    def _add_sites(self) -> None:
+        """Counts: behind those of instructions, the slots and columns of each site."""
+        first = 2 * len(self._plan.flow.blocks) + max(1, len(self._plan.guarded))
+        for site in self._plan.sites:
+            at = first + site.index * (_MULTICAST + 1)
+            for metric, column, times in _site_metrics(site):
+                self._factors[metric, site.inst.place][at + column] += times
+
+    def tally(self, blocks: Array, lanes: Array, sites: Array) -> Tally:
+        """See `tally`."""
+        counts = [blocks.ravel(), lanes, self._columns(blocks, sites[: len(self._plan.sites)]).ravel()]
+        terms = np.concatenate(counts)[self._places] * self._times
+        amounts = np.add.reduceat(terms, self._starts).tolist()
+        result = Tally()
+        for (metric, place), amount in zip(self._sums, amounts, strict=True):
+            result.add(metric, place, amount)
+        return result
+
+    def _columns(self, blocks: Array, sites: Array) -> Array:
+        """The slots of each site, and the columns behind them."""
+        requests, peers = sites[:, REQUESTS], sites[:, PEER_SECTORS]
+        amounts = np.where(self._combined, requests, sites[:, SECTORS])
+        ideal = np.minimum(amounts, requests * self._bytes)
+        from_peers = np.where(sites[:, PEER_REQUESTS] > 0, peers, 0)
+        multicast = np.where(requests > 0, peers, 0)
+        derived = blocks[self._blocks, 0], ideal, from_peers, multicast
+        return np.column_stack([sites[:, :FINDINGS], *derived])
+
+
+_metrics = functools.lru_cache(256)(_Metrics)
+
+
 def tally(
     plan: KernelPlan, blocks: Array, lanes: Array, sites: Array, spilled: tuple[int, int] = (0, 0)
 ) -> Tally:
-    """blocks: (basic blocks, 2) executions and lanes; lanes: (guarded,); sites: (sites, SITE_SLOTS); spilled: bytes
-    loaded and stored."""
-    result = Tally()
-    for block in plan.flow.blocks:
-        executions, threads = (int(n) for n in blocks[block.index])
-        end = [block.terminator] if block.terminator else []
-        for inst in [*block.instructions, *end]:
-            result.add(metrics.THREAD_INSTRUCTIONS, inst.place, threads)
-            for metric, each in _warp_metrics(inst):
-                result.add(metric, inst.place, executions * each)
-            metric_of_threads = metric_of(inst.opcode)
-            if metric_of_threads:
-                guard = plan.guarded.get(id(inst))
-                result.add(metric_of_threads, inst.place, threads if guard is None else int(lanes[guard]))
-    for site in plan.sites:
-        executions = int(blocks[site.block][0])
-        for metric, amount in _site_metrics(site, sites[site.index], executions):
-            result.add(metric, site.inst.place, amount)
+    """blocks: (basic blocks, 2) executions and lanes; lanes: (guarded,), one where there is none; sites: (sites,
+    SITE_SLOTS); spilled: bytes loaded and stored."""
+    result = _metrics(plan).tally(blocks, lanes, sites)
     _add_spills(result, plan, spilled)
     return result
 
@@ -244,93 +307,97 @@ def _warp_metrics(inst: Instruction) -> Iterator[tuple[str, int]]:
         yield metrics.FENCES[scope], 1
 
 
-def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
-    requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
+def _site_metrics(site: Site) -> Iterator[Term]:
     operation = site.operation
     if operation == "sleep":
-        yield metrics.SLEPT, amount
+        yield metrics.SLEPT, SECTORS, 1
         return
     if operation == "prefetch":
-        yield metrics.PREFETCHED, amount
+        yield metrics.PREFETCHED, SECTORS, 1
         return
-    yield from _peer_metrics(
-        site, *(int(counted[slot]) for slot in (PEER_REQUESTS, PEER_SECTORS, PEER_EXCESS))
-    )
+    yield from _peer_metrics(site)
     if operation in ("sync", "use", "gmma", "tex"):
         return
     if is_bulk_copy(site.inst):
-        yield from _bulk_metrics(operation, requests, amount + min(1, requests) * int(counted[PEER_SECTORS]))
+        yield from _bulk_metrics(operation)
         return
-    yield from _instruction_metrics(site, counted, executions)
+    yield from _instruction_metrics(site)
     if site.space in ("global", "generic"):
-        yield metrics.GLOBAL_REQUESTS[operation], requests
-        amount = requests if site.combined else amount
-        yield metrics.GLOBAL_SECTORS[operation], amount
-        yield metrics.IDEAL_SECTORS, min(amount, requests * _bytes_a_lane(site, amount))
+        yield metrics.GLOBAL_REQUESTS[operation], REQUESTS, 1
+        yield metrics.GLOBAL_SECTORS[operation], REQUESTS if site.combined else SECTORS, 1
+        yield metrics.IDEAL_SECTORS, _IDEAL, 1
         past_l1 = site.inst.parts[0] == "cp" and "cg" in site.inst.parts
-        wavefronts = 0 if past_l1 else groups
-        yield from zip(_OF_L1.get(operation, ()), (int(counted[LINES]), wavefronts), strict=False)
+        if operation in _OF_L1:
+            lines, wavefronts = _OF_L1[operation]
+            yield lines, LINES, 1
+            yield wavefronts, GROUPS, 0 if past_l1 else 1
     elif site.space == "const":
-        yield metrics.CONSTANT_INSTRUCTIONS, executions
-        yield metrics.CONSTANT_REQUESTS, amount
+        yield metrics.CONSTANT_INSTRUCTIONS, _EXECUTIONS, 1
+        yield metrics.CONSTANT_REQUESTS, SECTORS, 1
     elif site.space == "local" and operation in metrics.LOAD_STORE:
-        yield metrics.LOCAL_REQUESTS[operation], requests
-        yield metrics.LOCAL_SECTORS[operation], amount
+        yield metrics.LOCAL_REQUESTS[operation], REQUESTS, 1
+        yield metrics.LOCAL_SECTORS[operation], SECTORS, 1
     elif site.space == "shared":
         if operation in metrics.ATOMICS:
-            yield from _shared_atomics(site, requests, amount, int(counted[TURNS]))
+            yield from _shared_atomics(site)
         else:
-            yield metrics.SHARED_WAVEFRONTS[operation], amount
-            yield metrics.SHARED_CONFLICTS[operation], amount - groups
+            yield metrics.SHARED_WAVEFRONTS[operation], SECTORS, 1
+            yield metrics.SHARED_CONFLICTS[operation], SECTORS, 1
+            yield metrics.SHARED_CONFLICTS[operation], GROUPS, -1
 
 
-def _instruction_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
-    operation, requests = site.operation, int(counted[REQUESTS])
+def _instruction_metrics(site: Site) -> Iterator[Term]:
+    operation = site.operation
     if site.is_matrix:
-        yield metrics.MATRIX_LOADS if operation == "ld" else metrics.MATRIX_STORES, executions
+        yield metrics.MATRIX_LOADS if operation == "ld" else metrics.MATRIX_STORES, _EXECUTIONS, 1
     elif site.inst.parts[0] == "cp":
         # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
-        yield metrics.ASYNC_COPIES, requests
-        yield metrics.COPY_CONFLICTS, int(counted[TURNS])
+        yield metrics.ASYNC_COPIES, REQUESTS, 1
+        yield metrics.COPY_CONFLICTS, TURNS, 1
     elif operation in metrics.LOAD_STORE and site.companion and site.space == "shared":
-        yield metrics.SHARED_INSTRUCTIONS[operation], requests
+        yield metrics.SHARED_INSTRUCTIONS[operation], REQUESTS, 1
     elif operation in metrics.LOAD_STORE and not site.companion and site.space in _INSTRUCTIONS:
-        yield _INSTRUCTIONS[site.space][operation], (executions - int(counted[PEERS_ALONE])) * site.accesses
+        metric = _INSTRUCTIONS[site.space][operation]
+        yield metric, _EXECUTIONS, site.accesses
+        yield metric, PEERS_ALONE, -site.accesses
 
 
-def _bulk_metrics(operation: str, requests: int, sectors: int) -> Iterator[tuple[str, int]]:
-    yield metrics.BULK_COPIES[operation], requests
-    yield metrics.TMA_BYTES[operation], 32 * sectors
-    yield metrics.TMA_SECTORS[operation], sectors
+def _bulk_metrics(operation: str) -> Iterator[Term]:
+    yield metrics.BULK_COPIES[operation], REQUESTS, 1
+    for sectors in (SECTORS, _MULTICAST):
+        yield metrics.TMA_BYTES[operation], sectors, 32
+        yield metrics.TMA_SECTORS[operation], sectors, 1
 
 
-def _peer_metrics(site: Site, requests: int, sectors: int, excess: int) -> Iterator[tuple[str, int]]:
+def _peer_metrics(site: Site) -> Iterator[Term]:
     """What an instruction asked of the shared memory of other blocks of the cluster."""
-    if not requests:
-        return
     if is_bulk_copy(site.inst):
         way = "tma_red" if site.operation == "red" else "tma_st"
-        yield metrics.PEER_INSTRUCTIONS[way], requests
-        yield metrics.PEER_BYTES[way], 32 * sectors
+        yield metrics.PEER_INSTRUCTIONS[way], PEER_REQUESTS, 1
+        yield metrics.PEER_BYTES[way], _FROM_PEERS, 32
         return
     name, completes = site.inst.parts[0], "async" in site.inst.parts
     way = {"ld": "ld", "st": "st"}.get(name, "redas" if completes else "atom")
-    yield metrics.PEER_INSTRUCTIONS["stas" if completes and way == "st" else way], requests
-    yield metrics.PEER_REQUESTS[way], requests
-    yield metrics.PEER_SECTORS[way], sectors
-    yield metrics.PEER_EXCESS[way], excess
-    yield metrics.PEER_BYTES[way], (64 if way == "atom" else 32) * sectors
+    yield metrics.PEER_INSTRUCTIONS["stas" if completes and way == "st" else way], PEER_REQUESTS, 1
+    yield metrics.PEER_REQUESTS[way], PEER_REQUESTS, 1
+    yield metrics.PEER_SECTORS[way], _FROM_PEERS, 1
+    yield metrics.PEER_EXCESS[way], PEER_EXCESS, 1
+    yield metrics.PEER_BYTES[way], _FROM_PEERS, 64 if way == "atom" else 32
 
 
-def _bytes_a_lane(site: Site, unknown: int) -> int:
-    """Bytes that each lane accesses, which is how many sectors 32 neighbours take; `unknown` where it is not known."""
+_UNKNOWN = 1 << 20
+
+
+def _bytes_a_lane(site: Site) -> int:
+    """Bytes that each lane accesses, which is how many sectors 32 neighbours take; _UNKNOWN, which are more, where that
+    is not known."""
     inst = site.inst
     if inst.parts[0] == "cp":
-        return next((int(size.value) for size in inst.operands[2:3] if isinstance(size, Imm)), unknown)
+        return next((int(size.value) for size in inst.operands[2:3] if isinstance(size, Imm)), _UNKNOWN)
     if inst.parts[0] == "wmma":
         return _matrix_bytes(inst.parts) // (32 * site.accesses)
     kind, count = access_shape(inst)
-    return TYPE_BYTES.get(kind, unknown) * count
+    return TYPE_BYTES.get(kind, _UNKNOWN) * count
 
 
 def _matrix_bytes(parts: list[str]) -> int:
@@ -345,7 +412,7 @@ _LOOP = re.compile(r"\.add\.(noftz\.)?(f|bf|[us]64)|\.(min|max|and|or|xor)\.[usb
 """What ptxas makes a loop of, where it is to happen in shared memory."""
 
 
-def _shared_atomics(site: Site, requests: int, words: int, turns: int) -> Iterator[tuple[str, int]]:
+def _shared_atomics(site: Site) -> Iterator[Term]:
     """What atomics on shared memory are in SASS, as an H200 counts it.
 
     Shared memory adds integers itself, a lane of a bank at a time; lanes that only count, and want no old value, are
@@ -354,15 +421,16 @@ def _shared_atomics(site: Site, requests: int, words: int, turns: int) -> Iterat
     """
     if _LOOP.search(site.inst.opcode):
         halves = 2 if site.inst.opcode.endswith("64") else 1
-        yield metrics.SHARED_ATOMICS["cas"], turns
-        yield metrics.SHARED_INSTRUCTIONS["ld"], turns
-        yield metrics.SHARED_WAVEFRONTS["ld"], halves * turns
-        yield metrics.SHARED_WAVEFRONTS["atom"], 2 * halves * turns
+        yield metrics.SHARED_ATOMICS["cas"], TURNS, 1
+        yield metrics.SHARED_INSTRUCTIONS["ld"], TURNS, 1
+        yield metrics.SHARED_WAVEFRONTS["ld"], TURNS, halves
+        yield metrics.SHARED_WAVEFRONTS["atom"], TURNS, 2 * halves
         return
-    passes = words if _counts_up(site) else turns
-    yield metrics.SHARED_ATOMICS["cas" if ".cas" in site.inst.opcode else "alu"], requests
-    yield metrics.SHARED_WAVEFRONTS["atom"], passes
-    yield metrics.SHARED_CONFLICTS["atom"], passes - requests
+    passes = SECTORS if _counts_up(site) else TURNS
+    yield metrics.SHARED_ATOMICS["cas" if ".cas" in site.inst.opcode else "alu"], REQUESTS, 1
+    yield metrics.SHARED_WAVEFRONTS["atom"], passes, 1
+    yield metrics.SHARED_CONFLICTS["atom"], passes, 1
+    yield metrics.SHARED_CONFLICTS["atom"], REQUESTS, -1
 
 
 def _counts_up(site: Site) -> bool:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
+
 from grader.emulator.machine.asynchronous import OF_NO_ACCESS, PHASE_FAULTS, descriptor, phase
 from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.memory import Memory
@@ -64,6 +66,8 @@ from grader.emulator.runtime.layout import (
     WARP_SHIFT,
 )
 
+_BEHIND = FINDINGS + FINDING_KINDS * FINDING_SLOTS
+"""The slot behind the findings."""
 NO_SUCH_BLOCK = FINDING_KINDS
 """A kind beyond those of native code, to which it is an address out of bounds."""
 _KINDS: dict[int, Kind] = {
@@ -164,13 +168,12 @@ class Launched:
         """What the workers noted, by place and kind; a place may be many instructions (unrolled loops)."""
         notes: dict[tuple[Place, int], list[tuple[Site, Array]]] = defaultdict(list)
         tables = [worker.site_table() for worker in workers]
-        for site in self.plan.sites:
-            for kind in range(FINDING_KINDS):
-                start = FINDINGS + kind * FINDING_SLOTS
-                for table in tables:
-                    note = table[site.index][start : start + FINDING_SLOTS]
-                    if note[FINDING_COUNT] and not (kind == layout.NEVER_WRITTEN and exchanges(site.inst)):
-                        notes[self.place(site), kind].append((site, note))
+        shape = (-1, FINDING_KINDS, FINDING_SLOTS)
+        found = np.stack([table[:, FINDINGS:_BEHIND].reshape(shape) for table in tables], axis=2)
+        for index, kind, worker in np.argwhere(found[..., FINDING_COUNT]).tolist():
+            site = self.plan.sites[index]
+            if not (kind == layout.NEVER_WRITTEN and exchanges(site.inst)):
+                notes[self.place(site), kind].append((site, found[index, kind, worker]))
         return notes
 
     def _barriers(self, workers: Sequence[Worker]) -> tuple[Finding, ...]:

@@ -84,7 +84,7 @@ class Site:
     """Stands behind a site of generic addresses, for those of them that turn out to lie in `space`."""
 
 
-@dataclass
+@dataclass(eq=False)
 class KernelPlan:
     """A kernel ready for code generation."""
 
