@@ -222,8 +222,10 @@ def _output_sides(problem: Problem) -> tuple[int, int]:
 def _touched(size: int, outputs: int, taps: int, problem: Problem) -> int:
     """How many of the `size` rows (or columns) of an image are under a tap for some output."""
     stride, pad = problem["stride"], problem["pad"]
-    seen = {stride * i + tap - pad for i in range(outputs) for tap in range(taps)}
-    return len(seen & set(range(size)))
+    first = stride * np.arange(outputs) - pad
+    behind = first + min(taps, stride)  # from there on the next output's taps are there as well
+    behind[-1:] = first[-1:] + taps
+    return int(np.maximum(np.minimum(behind, size) - np.maximum(first, 0), 0).sum())
 
 
 def _integers(shape: tuple[int, ...], rng: np.random.Generator) -> Array:

@@ -82,22 +82,25 @@ class CaseRunner:
     child: Runner
     most: int | None = None  # warp instructions of a block, where a case's own budget is larger
 
-    def outcome(self, kernel: Kernel, case: Case) -> Outcome:
-        """Run one case and look at everything the kernel did."""
+    def outcome(self, kernel: Kernel, case: Case, *, thorough: bool = True) -> Outcome:
+        """Run one case and look at everything the kernel did; `thorough`: on a smaller device as well, with blocks in
+        other orders, and after other calls."""
         outcome = Outcome()
         try:
-            self._run(kernel, case, outcome)
+            self._run(kernel, case, outcome, thorough)
         except Refused as refused:
             outcome.refusal = refused.kept()
         return outcome
 
-    def _run(self, kernel: Kernel, case: Case, outcome: Outcome) -> None:
+    def _run(self, kernel: Kernel, case: Case, outcome: Outcome, thorough: bool) -> None:
         hello = self.child.hello()
         planned = kernel.plan(case.problem, hello.limits)
         if hello.kind == "emulator":
             _check_number_of_blocks(planned, work(self.topic, case.problem))
         attempt = CaseRun(kernel, planned, case, self.store.get(case))
         self._once(attempt, outcome)
+        if not thorough:
+            return
         again = []
         fewer = self._on_fewer(kernel, case, planned)
         if fewer is not None:

@@ -30,11 +30,9 @@ class Tried(CaseRunner):
 
     outcomes: dict[Case, Outcome] = field(default_factory=dict)
 
-    def outcome(self, kernel: Kernel, case: Case) -> Outcome:
-        found = self.outcomes.get(case)
-        return (
-            super().outcome(kernel, case) if found is None else found
-        )  # of another case, to explain one of these
+    def outcome(self, kernel: Kernel, case: Case, *, thorough: bool = True) -> Outcome:
+        found = self.outcomes.get(case)  # None: of another case, to explain one of these
+        return super().outcome(kernel, case, thorough=thorough) if found is None else found
 
 
 def run_all(

@@ -169,9 +169,11 @@ def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Cas
         raise refused.saying(f"{refused.reason}{said}") from None
 
 
-def _run(current: KernelSubmission, runner: CaseRunner, cases: Iterable[Case]) -> None:
+def _run(
+    current: KernelSubmission, runner: CaseRunner, cases: Iterable[Case], *, thorough: bool = True
+) -> None:
     for case in cases:
-        outcome = runner.outcome(current.compiled, case)
+        outcome = runner.outcome(current.compiled, case, thorough=thorough)
         current.tried(runner, case, outcome)
         if outcome.refusal is not None or not current.printed:
             current.printed = outcome.printed
@@ -183,7 +185,7 @@ def try_beyond(current: KernelSubmission, runner: CaseRunner, seed: int) -> None
     """Run cases of sizes from which on the kernel goes another way than in all of its topic's."""
     for beyond in thresholds.found(current.compiled, runner.topic, runner.child.hello().limits):
         try:
-            _run(current, runner, beyond.cases(seed))
+            _run(current, runner, beyond.cases(seed), thorough=beyond.thorough)
         except Refused as refused:
             raise refused.saying(f"{refused.reason} {beyond.said}".rstrip()) from None
     try_on_one(current, runner, [make(thresholds.longest(runner.topic), "real", seed, secret=True)])

@@ -2,12 +2,13 @@
 
 Ways part at conditions: the launch block's `when`, and comparisons in PTX, of what follows from sizes and the launch
 alone. Where a condition comes out alike in all cases of the topic, one size is made larger until it does not, and the
-problem just beyond is tried, of a size that leaves a rest behind vectors. Where a way is taken only for squares or
-powers of two, it is tried with multiples that are neither. Where it is taken for one filter alone, it is tried with
-other filters that the condition lets through: `R * S == 9` is true of 1 × 9 as well. And where integers become floats
-and integers again, or a quotient is the upper half of a product by a reciprocal, sizes are tried at random: few show
-what is rounded. Counts in floats are tried with more than a float counts. Blocks and tiles that are no power of two are
-tried with whole ones, and with a few elements more or less.
+problem just beyond is tried, of a size that leaves a rest behind vectors. Where several come out together as in no case
+of the topic, or in those of round sizes alone, such a problem is looked for (ways.py). Where a way is taken for one
+filter alone, it is tried with other filters that the condition lets through: `R * S == 9` is true of 1 × 9 as well. And
+where integers become floats and integers again, or a quotient is the upper half of a product by a reciprocal, sizes are
+tried at random: few show what is rounded. Counts in floats are tried with more than a float counts. Blocks, tiles and
+numbers of shares are tried with whole ones, and with a few elements more or less, where the topic's own cases have none
+such.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from typing import Any
 
 from grader.errors import WarpladderError
 from grader.judge.correctness.cases import Case, make
+from grader.judge.kernels import ways
 from grader.judge.kernels.case_runner import work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
 from grader.workbook import comparisons, cuda_source, units
 from grader.workbook.comparisons import MOST_CONDITIONS, Comparison, Given
 from grader.workbook.expressions import Compared, ExpressionError
-from grader.workbook.launches.plan import LaunchPlan, plan
+from grader.workbook.launches.plan import LaunchPlan, PlannedLaunch, plan
 from grader.workbook.launches.spec import SM_COUNT, LaunchSpec
 from grader.workbook.reference import Problem
 from grader.workbook.signature import impossible
@@ -44,6 +46,8 @@ MOST = 1 << 25
 
 FLOP = 8
 
+WORD = 4
+
 LONGEST = 1 / 2
 """Of MOST, the longest case of all."""
 
@@ -53,17 +57,11 @@ MOST_CASES = 8
 EACH = 3
 """Every third case of the topic, by work, is made larger: conditions are the same for all."""
 
-TOGETHER = 3
-"""Sizes that are multiples at a time."""
-
 REST = 15
 """What is left behind vectors of 16, and so behind all that are narrower."""
 
 MULTIPLES = tuple(1 << power for power in range(6, 13))
 """What paths for whole tiles ask sizes to be multiples of."""
-
-FACTORS = ((3, 5, 7, 9, 11), (1, 2, 3, 4, 5))
-"""By which sizes are multiples of it; the second ones where the first are too much."""
 
 TO_FLOAT, TO_INTEGER = r"cvt\.rn\.f32\.[su]32", r"cvt\.r[zmpn]i\.[su]32\.f32"
 """Instructions with which an integer becomes a float, and a float an integer."""
@@ -87,11 +85,31 @@ AROUND = ((1, 0), (1, 1), (2, 0), (2, 1), (3, -1), (3, -16), (4, 1), (8, 1), (16
 """Multiples of a tile that sizes are, and how many more: whole tiles, one element more, also where a thread takes 2,
 4, 8 or 16 at a time, and a tile that is nearly full, also of whole vectors."""
 
+SHARES = ((4, 1), (64, 1), (260, 1))
+"""Multiples of a number of shares, and one more: where shares are rounded up, so many leave the last one empty."""
+
+LARGE_TILE, MOST_LARGE = 512, 2
+"""Powers of two from which on sizes around their multiples are tried, and of how many of a kernel."""
+
+AROUND_LARGE = ((1, -1), (2, 1), (1, 0.75))
+AROUND_LARGE_ALONE = (*AROUND_LARGE, (1, 3), (2, 7), (1, 15), (2, -3), (1, -7), (2, -15), (1, 0.25), (1, 0.5))
+"""Likewise of these; a fraction is that of a tile, and one element more. The others where a case has no other size, and
+is cheap."""
+
+IN_A_ROW, FIRST = 8, 9_000
+"""Every rest of a division by it is tried, from one size on, where a problem has but one and its cases leave it out."""
+
 MOST_TILES, OTHERS, WARP = 4, 131, 32
 """Numbers of a kernel that are tried so, the other sizes beside them, and what is less than a tile."""
 
 SIDES = range(1, 12)
 """Of filters that are tried."""
+
+MOST_TOGETHER, TOGETHER, SHARE = 12, 4, 1 / 6
+"""Conditions whose ways are looked at, and how many of them together; which share of MOST a case of a way may be."""
+
+MOST_OF_LAUNCH, MOST_OF_ALL = 6, 10
+"""Cases of ways, by the launch block's conditions and by all."""
 
 MOST_FILTERS = 4
 """Cases with other filters that are tried."""
@@ -106,11 +124,11 @@ class Threshold:
 
     problem: Problem
     said: str  # where
-    rounds: bool = True  # whether it matters which numbers its inputs are
+    thorough: bool = True  # whether it matters what its inputs are, and in which order blocks run
 
     def cases(self, seed: int) -> list[Case]:
         """The problem with small integers, and with data from a secret seed."""
-        real = [make(self.problem, "real", seed, secret=True)] if self.rounds else []
+        real = [make(self.problem, "real", seed, secret=True)] if self.thorough else []
         return [make(self.problem, "exact"), *real]
 
 
@@ -150,13 +168,15 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
         compared = (parting.of_launch, *map(parting.sides, judged))
         if compared not in alike and len(problems) < MOST_CASES:
             alike.add(compared)
-            find = _in_unequal_sizes if parting.of_launch else _beyond_all
-            for problem, words in find(topic, parting, judged):
-                problems.setdefault(_key(problem), parting.told(problem, words))
+            for problem in () if parting.of_launch else _beyond_all(topic, parting, judged):
+                said = "otherwise than in every smaller case"
+                problems.setdefault(_key(problem), parting.told(problem, said))
             others = _with_other_sides(topic, parting, judged) if parting.equality else ()
             for problem, words in islice(others, MOST_FILTERS - len(filters)):
                 filters.setdefault(_key(problem), parting.told(problem, words))
     problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
+    known = [*(each.problem for each in problems.values()), *judged]
+    problems |= {_key(each.problem): each for each in _untried(launches, topic, known)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
     rounded = (
@@ -164,7 +184,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
         *_by_high_halves(kernel, topic),
         *_counted_in_floats(kernel, topic),
     )
-    return [*(problems | filters).values(), *launches.of_odd_tiles(topic), *rounded]
+    return [*(problems | filters).values(), *launches.around_tiles(topic), *_in_a_row(topic), *rounded]
 
 
 def longest(topic: Topic) -> Problem:
@@ -176,6 +196,32 @@ def longest(topic: Topic) -> Problem:
     while _affordable(topic, larger := _with(problem, most, 2 * int(problem[most])), LONGEST):
         problem = larger
     return problem
+
+
+def _untried(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
+    """Cases of ways that are taken in none that is `judged`: by all conditions of the launch block together, then by a
+    few of all."""
+    partings: dict[object, _Parting] = {}
+    for parting in islice(launches.partings(), MOST_CONDITIONS):
+        partings.setdefault((parting.of_launch, *map(parting.sides, judged)), parting)
+    some, of_launch = [*partings.values()][:MOST_TOGETHER], [*launches.conditions()][:MOST_TOGETHER]
+    if not some:
+        return
+
+    def affordable(problem: Problem) -> bool:
+        elements = sum(map(math.prod, topic.shapes(problem).values()))
+        return elements <= MOST // WORD and _affordable(topic, problem, SHARE)
+
+    problems = [*ways.drawn(topic, dimensions(topic), launches.numbers(), affordable)]
+    for tried, together, most in ((of_launch, len(of_launch), MOST_OF_LAUNCH), (some, TOGETHER, MOST_OF_ALL)):
+        taken = [parting.way for parting in tried]
+        found = ways.untried(taken, together, judged, problems, dimensions(topic), affordable)
+        for problem, few in islice(found, most):
+            judged = [problem, *judged]
+            *others, last = sorted({tried[place].place for place in few})[:TOGETHER]
+            places = f"{', '.join(others)} and {last} come out together" if others else f"{last} comes out"
+            said = f"There {places} as in no other case of such sizes."
+            yield Threshold(problem, said, thorough=False)
 
 
 def _through_floats(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:
@@ -214,7 +260,7 @@ def _has(kernel: Kernel, instruction: str) -> bool:
 def _rounding(kernel: Kernel, said: str, problems: Iterable[Problem]) -> Iterator[Threshold]:
     """Those problems, of a kernel that rounds; where its text shows it, every case names the line."""
     said = "" if integers.rounded(kernel.file.source) else said
-    yield from (Threshold(problem, said, rounds=False) for problem in problems)
+    yield from (Threshold(problem, said, thorough=False) for problem in problems)
 
 
 def _oblong(topic: Topic, sides: tuple[int, int], share: float) -> Iterator[Problem]:
@@ -248,6 +294,21 @@ def _gaps(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Itera
             yield Threshold(at(high), f"There {parting.place} and the others leave a gap.")
 
 
+def _in_a_row(topic: Topic) -> Iterator[Threshold]:
+    """Neighbouring sizes, where a case has but one."""
+    names = dimensions(topic)
+    if len(names) == 1:
+        known = {
+            int(case[names[0]]) % IN_A_ROW for case in topic.judge_cases if case[names[0]] > FIRST // IN_A_ROW
+        }
+        for size in range(FIRST, FIRST + IN_A_ROW):
+            problem = _with(_smallest(topic), names[0], size)
+            if size % IN_A_ROW not in known and _affordable(topic, problem, THIN):
+                yield Threshold(
+                    problem, f"There `{names[0]} % {IN_A_ROW}` is {size % IN_A_ROW}.", thorough=False
+                )
+
+
 def _smallest(topic: Topic) -> Problem:
     return min(topic.judge_cases, key=partial(work, topic))
 
@@ -269,7 +330,7 @@ def _longer(topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
             yield Threshold({**thin[-1], name: size}, said)
 
 
-def _beyond_all(topic: Topic, parting: _Parting, judged: Sequence[Problem]) -> Iterator[tuple[Problem, str]]:
+def _beyond_all(topic: Topic, parting: _Parting, judged: Sequence[Problem]) -> Iterator[Problem]:
     """One of the cases with a larger size, the one with most work for which that is not too much, where a condition
     comes out as in none of them."""
     ways = {way for problem in judged if (way := parting.way(problem)) is not None}
@@ -281,25 +342,7 @@ def _beyond_all(topic: Topic, parting: _Parting, judged: Sequence[Problem]) -> I
             for name in _names(topic)
             if parting.sides({**base, name: 2 * base[name] + 1}) != parting.sides(base)
         )
-        problem = next(filter(None, larger), None)
-        if problem is not None:
-            yield problem, "otherwise than in every smaller case"
-
-
-def _in_unequal_sizes(
-    topic: Topic, parting: _Parting, judged: Sequence[Problem]
-) -> Iterator[tuple[Problem, str]]:
-    """Likewise with sizes that are multiples, where a launch takes place, or does not, as it does in cases of equal
-    sizes alone, or at the main size."""
-    general = sorted(
-        (problem for problem in judged if _general(topic, problem)),
-        key=lambda problem: -len({*problem.values()}),
-    )
-    wanted = {parting.way(problem) for problem in (*judged, topic.sizes_main)} - {*map(parting.way, general)}
-    for way in wanted - {None}:
-        problem = next(_multiples(topic, parting, general[::EACH], way), None)
-        if problem is not None:
-            yield problem, "as it does elsewhere for equal sizes and powers of two alone"
+        yield from islice(filter(None, larger), 1)
 
 
 def _with_other_sides(
@@ -344,33 +387,12 @@ def dimensions(topic: Topic) -> list[str]:
     return [name for name in _names(topic) if topic.sizes_main[name] >= DIMENSION]
 
 
-def _general(topic: Topic, problem: Problem) -> bool:
-    """Whether no two dimensions are alike, and none is a power of two but for 2, 4 and 8."""
-    sizes = [int(problem[name]) for name in dimensions(topic)]
-    powers = [size for size in sizes if size & (size - 1) == 0]
-    return len(set(sizes)) == len(sizes) and {*powers} <= {2, 4, 8}
-
-
 def _affordable(topic: Topic, problem: Problem, times: float = 1) -> bool:
     """Whether it is a problem, and not too much work."""
     if impossible(problem, topic.signature):
         return False
-    cost = topic.reference.min_flop(problem) // FLOP + topic.reference.min_bytes(problem)
-    return cost <= times * MOST
-
-
-def _multiples(
-    topic: Topic, parting: _Parting, bases: Sequence[Problem], way: bool | None
-) -> Iterator[Problem]:
-    """Cases whose sizes are, some of them, multiples of one number, where a way is taken."""
-    names = dimensions(topic)
-    some = [
-        chosen for count in range(1, min(len(names), TOGETHER) + 1) for chosen in combinations(names, count)
-    ]
-    for base, chosen, unit, factors in product(bases, some, MULTIPLES, FACTORS):
-        problem = {**base, **{name: factor * unit for name, factor in zip(chosen, factors, strict=False)}}
-        if _affordable(topic, problem) and parting.way(problem) is way:
-            yield problem
+    flop = topic.reference.min_flop(problem) // FLOP
+    return flop <= times * MOST and flop + topic.reference.min_bytes(problem) <= times * MOST
 
 
 def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: bool) -> Problem | None:
@@ -398,6 +420,7 @@ class _Launches:
     def __init__(self, kernel: Kernel, sms: int) -> None:
         self._kernel, self._sms = kernel, sms
         self._plans: dict[_Key, LaunchPlan | None] = {}
+        self._known: dict[_Key, dict[str, float]] = {}
 
     def partings(self) -> Iterator[_Parting]:
         """Of the launch block, then of the code that it launches."""
@@ -420,21 +443,41 @@ class _Launches:
                 place = f"`{each.text}` in line {launch.line_of('when')}"
                 yield _Parting(partial(self.sides, each), each.holds, place)
 
-    def of_odd_tiles(self, topic: Topic) -> Iterator[Threshold]:
-        """Cases around multiples of numbers that are no powers of two, of which a kernel makes blocks or tiles: where
-        they are powers, sizes around them are among the topic's own."""
-        planned, file = self._plan(topic.sizes_main), self._kernel.file
-        blocks = {math.prod(launch.block) for launch in planned.launches} if planned else set()
-        tiles = cuda_source.divisors(
-            file.source, (each.text for launch in file.launches for each in launch.grid)
-        )
-        odd = sorted(number for number in blocks | tiles if number > WARP and number & (number - 1))
-        for tile, name in product(odd[:MOST_TILES], dimensions(topic)):
-            for times, more in AROUND:
-                problem = self._around(topic, name, times * tile + more)
-                if problem is not None:
-                    size = f"{times} · {tile}{f' {more:+d}' if more else ''}"
-                    yield Threshold(problem, f"There {name} is {size}.")
+    def around_tiles(self, topic: Topic) -> Iterator[Threshold]:
+        """Cases around multiples of what a kernel makes blocks, tiles or shares of, where sizes around them are not
+        among the topic's own: of numbers that are no powers of two, and of large ones."""
+        file, constants, launches = self._kernel.file, self._kernel.constants, self._at_main(topic)
+        sides = [side for launch in file.launches for side in launch.grid]
+        tiles = {math.prod(launch.block) for launch in launches}
+        tiles |= cuda_source.divisors(file.source, (side.text for side in sides))
+        odd = [tile for tile in sorted(tiles) if tile > WARP and tile & (tile - 1)]
+        large = [tile for tile in sorted(tiles) if tile >= LARGE_TILE and not tile & (tile - 1)]
+        one = len(dimensions(topic)) == 1
+        for tile in odd[:MOST_TILES]:
+            yield from self._sized(topic, tile, AROUND)
+        for tile in large[:MOST_LARGE]:
+            around = AROUND_LARGE_ALONE if one else AROUND_LARGE
+            rests = [
+                (times, more if isinstance(more, int) else int(more * tile) + 1) for times, more in around
+            ]
+            yield from self._sized(topic, tile, rests)
+        known = {*constants, SM_COUNT}
+        shares = {constants[name] for side in sides for name in side.names & constants.keys()} | {
+            math.prod(each.grid) for each in launches if all(side.names <= known for side in each.spec.grid)
+        }
+        for number in sorted(shares)[-MOST_TILES:] if one else ():
+            yield from self._sized(topic, number, SHARES if number > WARP else ())
+
+    def _at_main(self, topic: Topic) -> Sequence[PlannedLaunch]:
+        planned = self._plan(topic.sizes_main)
+        return planned.launches if planned else ()
+
+    def _sized(self, topic: Topic, tile: int, around: Iterable[tuple[int, int]]) -> Iterator[Threshold]:
+        for (times, more), name in product(around, dimensions(topic)):
+            problem = self._around(topic, name, times * tile + more)
+            if problem is not None:
+                size = f"{times} · {tile}{f' {more:+d}' if more else ''}"
+                yield Threshold(problem, f"There {name} is {size}.", thorough=False)
 
     @staticmethod
     def _around(topic: Topic, name: str, size: int) -> Problem | None:
@@ -444,6 +487,20 @@ class _Launches:
         several = {**few, **dict.fromkeys(dimensions(topic), OTHERS)}
         problems = (_with(base, name, size) for base in (several, few))
         return next((problem for problem in problems if _affordable(topic, problem, THIN)), None)
+
+    def numbers(self) -> list[int]:
+        """Those that conditions name."""
+        whens = [launch.when.text for launch in self._kernel.file.launches if launch.when]
+        compared = [
+            side
+            for launch in self._kernel.file.launches
+            for each in comparisons.of(self._kernel.build.ptx, self._kernel.build.lowered[launch.kernel])
+            for side in (each.left, each.right)
+        ]
+        found = {
+            int(number) for text in (*whens, *compared) for number in re.findall(r"(?<![\w%.])\d+\b", text)
+        }
+        return sorted(found | {*self._kernel.constants.values()} - {0})
 
     def any(self, problem: Problem) -> bool:
         """Whether a launch takes place."""
@@ -483,7 +540,10 @@ class _Launches:
         return {**self._kernel.constants, **self._sizes(problem), SM_COUNT: self._sms}
 
     def _sizes(self, problem: Problem) -> dict[str, float]:
-        return self._kernel.file.signature.with_derived(problem)
+        key = _key(problem)
+        if key not in self._known:
+            self._known[key] = self._kernel.file.signature.with_derived(problem)
+        return self._known[key]
 
     def _plan(self, problem: Problem) -> LaunchPlan | None:
         key = _key(problem)

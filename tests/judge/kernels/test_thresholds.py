@@ -1,5 +1,6 @@
 """Sizes from which on a kernel goes another way than in its topic's cases."""
 
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -28,12 +29,17 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
 """
 
 
-def found(tmp_path: Path, value: str, when: str = "", other: str = "") -> list[tuple[Problem, str]]:
+def found(
+    tmp_path: Path, value: str, when: str = "", other: str = "", head: str = HEAD
+) -> list[tuple[Problem, str]]:
+    """But for neighbouring sizes, which are tried of every kernel."""
     topic = topics.load("vector_add")
     file = tmp_path / "mine.cu"
-    file.write_text(HEAD.format(when=when, value=value, other=other))
+    file.write_text(head.format(when=when, value=value, other=other))
     kernel = prepare(topic.parse(file), "sm_90a")
-    return [(dict(each.problem), each.said) for each in thresholds.found(kernel, topic, LIMITS)]
+    in_a_row = {each.said for each in thresholds._in_a_row(topic)}
+    cases = thresholds.found(kernel, topic, LIMITS)
+    return [(dict(each.problem), each.said) for each in cases if each.said not in in_a_row]
 
 
 @pytest.mark.parametrize(
@@ -162,8 +168,75 @@ def test_thin_sizes_come_to_an_end_where_not_every_size_is_a_problem(name: str) 
 def test_tiles_that_are_no_power_of_two_are_tried_around_their_multiples(
     tmp_path: Path, block: int, value: str
 ) -> None:
+    head = HEAD.replace("256", str(block))
+    sizes = [problem["N"] for problem, _ in found(tmp_path, value, head=head)]
+    assert sizes == [192 * times + more for times, more in thresholds.AROUND]
+
+
+def test_large_tiles_are_tried_with_rests_nearby(tmp_path: Path) -> None:
+    rests = {problem["N"] % 1024 for problem, _ in found(tmp_path, "a[i] + b[i] * (N / 1024)")}
+    assert {1, 7, 1023, 257, 769} <= rests
+
+
+def test_a_grid_of_a_fixed_size_is_tried_with_a_share_too_few(tmp_path: Path) -> None:
+    """Of 68,641 numbers in shares of cdiv(68641, 264) = 261, the last of 264 blocks has none."""
+    head = HEAD.replace('"cdiv(N, 256)"', '"2 * SMS"')
+    assert 264 * 260 + 1 in [problem["N"] for problem, _ in found(tmp_path, "a[i] + b[i]", head=head)]
+
+
+def test_cases_leave_every_rest_behind_vectors() -> None:
     topic = topics.load("vector_add")
+    sizes = [*topic.judge_cases, *(each.problem for each in thresholds._in_a_row(topic))]
+    assert {int(problem["N"]) % 8 for problem in sizes if problem["N"] > 1000} == set(range(8))
+
+
+def test_a_launch_between_two_sizes_is_tried(tmp_path: Path) -> None:
+    others = "".join(
+        f'// [[launch]]\n// kernel = "vector_add"\n// when = "{when}"\n// grid = [1]\n// block = [256]\n//\n'
+        for when in ("N < 131072", "N >= 524288")
+    )
+    ((problem, said),) = found(tmp_path, "a[i] + b[i]", 'when = "N >= 131072 and N < 524288"', others)
+    assert 131072 <= problem["N"] < 524288
+    assert problem["N"] % 2
+    assert "come out together as in no other case" in said
+
+
+PRODUCT = """// /// launch
+// [[launch]]
+// kernel = "gemm"
+// when = "{when}"
+// grid = [1]
+// block = [32]
+//
+// [[launch]]
+// kernel = "gemm"
+// when = "not ({when})"
+// grid = [2]
+// block = [32]
+// ///
+extern "C" __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
+{{
+    C[threadIdx.x] = A[0]{body};
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("when", "body", "holds"),
+    [
+        (
+            "M % 64 == 0 and N % 64 == 0 and K % 8 == 0",
+            "",
+            lambda m, n, k: m % 64 == n % 64 == 0 and k % 16 == 8,
+        ),
+        ("M > 0", " + (M >= 256 && N >= 256 && K >= 256)", lambda m, n, k: min(m, n, k) >= 256 and k % 4),
+    ],
+)
+def test_conditions_that_hold_together_for_round_sizes_are_tried_with_odd_ones(
+    tmp_path: Path, when: str, body: str, holds: Callable[[int, int, int], bool]
+) -> None:
+    topic = topics.load("gemm")
     file = tmp_path / "mine.cu"
-    file.write_text(HEAD.format(when="", value=value, other="").replace("256", str(block)))
+    file.write_text(PRODUCT.format(when=when, body=body))
     cases = thresholds.found(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
-    assert [each.problem["N"] for each in cases] == [192 * times + more for times, more in thresholds.AROUND]
+    assert any(holds(*map(int, each.problem.values())) for each in cases)
