@@ -7,10 +7,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+PIECES = tuple(32 << power for power in range(8))
+"""Elements of a piece that has its own share of numbers: a warp has 32, and tiles have up to 4096."""
+
+SHARES = (256, 64, 8, 1, 0)
+"""Of 256 elements of a piece, so many stay as they are; all others are alike."""
+
+ALIKE = (0, 0, 1)
+"""What they may be. However many ones follow each other, their sum is not rounded as long as floats count it."""
+
+MOST_IN_PIECES = 1 << 22
+"""Of numbers that are in pieces: the sum of so many is one that floats count."""
+
 STRETCH = 32
 """Zeros side by side: wherever it begins, they fill a pack of 16 elements, or several smaller ones."""
 
 NOT_FINITE = ((np.nan,), (np.inf,), (-np.inf,), (np.inf, -np.inf))
+
+
+def alike_in_pieces(values: NDArray[Any], rng: np.random.Generator) -> None:
+    """Leave, in place, only some numbers among elements that are all 0 or all 1: in each piece another share, from all
+    of them to none. What looks at some elements of a warp or a tile does not know the others. Arrays of no more than
+    one piece, or of more than MOST_IN_PIECES elements, stay as they are."""
+    if not max(PIECES) < len(values) <= MOST_IN_PIECES:
+        return
+    piece = int(rng.choice(PIECES))
+    shares, alike = (
+        np.repeat(rng.choice(np.array(of, np.int16), -(-len(values) // piece)), piece)[: len(values)]
+        for of in (SHARES, ALIKE)
+    )
+    np.copyto(values, alike, where=rng.integers(0, 256, len(values), np.uint8) >= shares)
 
 
 def of_a_sum(values: NDArray[np.float32], rng: np.random.Generator) -> None:

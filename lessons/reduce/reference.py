@@ -24,7 +24,7 @@ def make_inputs(
     "exact": integers from -8 to 8 without 0. Sums of any of them stay below 2^24 up to N = 2,097,151 and are
     exact in any order, and as none is zero, each dropped or doubled one shows in the sum.
     "real": normally distributed about 1, so that the sum grows with N while some numbers are negative; one in
-    16 a zero, one in 64 a hundred times larger.
+    16 a zero, one in 64 a hundred times larger; special.alike_in_pieces leaves some of them.
     """
     draw = _integers if kind == "exact" else _normal
     return {"in": draw(problem["N"], rng)}
@@ -108,4 +108,5 @@ def _normal(count: int, rng: np.random.Generator) -> Array:
     fate = rng.integers(0, 64, count, dtype=np.int8)
     values[fate < 4] = 0.0
     values[fate == 63] *= 100.0
+    special.alike_in_pieces(values, rng)
     return values

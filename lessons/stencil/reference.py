@@ -9,6 +9,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from grader.workbook import special
+
 Array = NDArray[np.float32]
 Exact = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -28,7 +30,8 @@ def make_inputs(
 
     "exact": integers up to 2^18 in either direction without 0. Sums of 17 stay below 2^24 and are exact in any order;
     each that is dropped, doubled or taken from a wrong place shows.
-    "real": normally distributed about 1, one in 16 a zero, one in 64 a hundred times larger.
+    "real": normally distributed about 1, one in 16 a zero, one in 64 a hundred times larger; special.alike_in_pieces
+    leaves some of them.
     """
     draw = _integers if kind == "exact" else _normal
     return {"in": draw(problem["N"], rng)}
@@ -121,4 +124,5 @@ def _normal(count: int, rng: np.random.Generator) -> Array:
     fate = rng.integers(0, 64, count, dtype=np.int8)
     values[fate < 4] = 0.0
     values[fate == 63] *= 100.0
+    special.alike_in_pieces(values, rng)
     return values

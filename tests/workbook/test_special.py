@@ -1,0 +1,26 @@
+"""Which pieces the data of cases have: each one is of a kind that a kernel might take for another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.judge.correctness.cases import PUBLIC_SEED, compute, make
+from grader.workbook import topics
+
+SEEDS = PUBLIC_SEED, 2, 3
+
+
+@pytest.mark.parametrize("name", ["block_sum", "reduce", "stencil"])
+def test_numbers_stand_behind_zeros_in_a_warp_and_in_a_tile(name: str) -> None:
+    topic = topics.load(name)
+    sizes = [problem for problem in topic.judge_cases if problem["N"] > 4096]
+    cases = [compute(topic, make(problem, "real", seed)) for problem in sizes for seed in SEEDS]
+    for width, ends in ((128, 32), (1024, 8)):
+        tiles = np.concatenate(
+            [data.inputs["in"][: data.inputs["in"].size // width * width] for data in cases]
+        )
+        tiles = tiles.reshape(-1, width) != 0
+        empty = ~(tiles[:, :ends].any(axis=1) | tiles[:, -ends:].any(axis=1))
+        assert (empty & tiles.any(axis=1)).sum() >= 3
+        assert not tiles.any(axis=1).all()
