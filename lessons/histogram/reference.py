@@ -20,6 +20,9 @@ STRETCH = 4096
 PERIODS = (16, 512, 4096)
 """Bytes of a period."""
 
+PIXELS = (2, 3, 4, 8)
+"""Bytes of a pixel, in an area of one colour."""
+
 CHUNK = 1 << 22
 """Bytes that are counted at once: bounds the memory that counting needs to some tens of megabytes."""
 
@@ -32,7 +35,7 @@ def make_inputs(
     "exact": every byte equally often. Where N is one more than a multiple of 4, they come again and again in a period
     of 16, or of as many bytes as a thread may go on by.
     "real": as in a picture. The first half is its sky, a single byte; then come stretches of bytes that are distributed
-    normally, each about a byte of its own.
+    normally, each about a byte of its own; one in four has a single colour, whose pixels have several bytes.
     """
     n = problem["N"]
     if kind == "exact":
@@ -41,6 +44,9 @@ def make_inputs(
     centres = np.repeat(rng.integers(0, BINS, -(-n // STRETCH), dtype=np.uint8), STRETCH)[:n]
     shades = np.rint(6 * rng.standard_normal(n, dtype=np.float32)).astype(np.int8).view(np.uint8)
     picture = centres + shades  # modulo 256
+    for stretch in np.flatnonzero(rng.integers(0, 4, -(-n // STRETCH)) == 0):
+        area = picture[stretch * STRETCH : (stretch + 1) * STRETCH]
+        area[:] = np.resize(rng.integers(0, BINS, rng.choice(PIXELS), dtype=np.uint8), len(area))
     picture[: n // 2] = picture[0]
     return {"in": picture}
 

@@ -24,3 +24,12 @@ def test_numbers_stand_behind_zeros_in_a_warp_and_in_a_tile(name: str) -> None:
         empty = ~(tiles[:, :ends].any(axis=1) | tiles[:, -ends:].any(axis=1))
         assert (empty & tiles.any(axis=1)).sum() >= 3
         assert not tiles.any(axis=1).all()
+
+
+def test_words_of_a_picture_are_alike_where_their_bytes_are_not() -> None:
+    topic = topics.load("histogram")
+    for seed in SEEDS:
+        data = compute(topic, make({"N": 300007}, "real", seed))
+        loads = data.inputs["in"][: 300007 // 16 * 16].view(np.uint32).reshape(-1, 4)
+        like = (loads == loads[:, :1]).all(axis=1)
+        assert ((loads[like, 0] & 255) != (loads[like, 0] >> 8 & 255)).any()
