@@ -33,3 +33,13 @@ def test_words_of_a_picture_are_alike_where_their_bytes_are_not() -> None:
         loads = data.inputs["in"][: 300007 // 16 * 16].view(np.uint32).reshape(-1, 4)
         like = (loads == loads[:, :1]).all(axis=1)
         assert ((loads[like, 0] & 255) != (loads[like, 0] >> 8 & 255)).any()
+
+
+def test_sequences_are_shorter_than_a_row_of_the_table() -> None:
+    topic = topics.load("decode")
+    short = {1: {"B": 1, "H": 2, "KV": 1, "T": 127}, 5: {"B": 5, "H": 2, "KV": 1, "T": 83}}
+    found = {
+        count: compute(topic, make(topic.problem("count", sizes), "real")) for count, sizes in short.items()
+    }
+    assert found[1].inputs["lengths"][0] < 127
+    assert 82 in found[5].inputs["lengths"]
