@@ -19,6 +19,9 @@ ALIKE = (0, 0, 1)
 MOST_IN_PIECES = 1 << 22
 """Of numbers that are in pieces: the sum of so many is one that floats count."""
 
+SMALL = 31
+"""Of whole numbers: products of two of them are exact in halves."""
+
 STRETCH = 32
 """Zeros side by side: wherever it begins, they fill a pack of 16 elements, or several smaller ones."""
 
@@ -37,6 +40,16 @@ def alike_in_pieces(values: NDArray[Any], rng: np.random.Generator) -> None:
         for of in (SHARES, ALIKE)
     )
     np.copyto(values, alike, where=rng.integers(0, 256, len(values), np.uint8) >= shares)
+
+
+def of_a_factor(lines: NDArray[np.float32], rng: np.random.Generator) -> None:
+    """Make of some `lines`, in place, what a product might take a shorter way for, whatever the other factor has: small
+    whole numbers of one in six, ones of another, and of a third zeros but for a few numbers."""
+    kinds = rng.integers(0, 6, len(lines))
+    whole, few = kinds == 0, kinds == 1
+    lines[whole] = np.rint(4 * lines[whole]).clip(-SMALL, SMALL)
+    lines[few] *= rng.integers(0, 32, lines[few].shape) == 0
+    lines[kinds == 2] = 1
 
 
 def of_a_sum(values: NDArray[np.float32], rng: np.random.Generator) -> None:

@@ -40,10 +40,13 @@ def make_inputs(
     halves hold, while that of a part of the row is large. In single precision sums are exact up to K = 17,457 in any
     order, and in longer rows wherever terms are not sorted by their signs; in half precision those of three products
     may not be. As no product is zero, each dropped or doubled one shows.
-    "real": normally distributed, one in 16 a zero, one in 64 ten times larger.
+    "real": normally distributed, one in 16 a zero, one in 64 ten times larger. special.of_a_factor changes some rows of
+    W, and some of the time x.
     """
     shape = problem["N"], problem["K"]
-    weights, x = _pairs(shape, rng) if kind == "exact" else (_normal(shape, rng), _normal(shape[1:], rng))
+    weights, x = (
+        _pairs(shape, rng) if kind == "exact" else (_normal(shape, rng), _normal((1, shape[1]), rng)[0])
+    )
     return {"W": weights, "x": x}
 
 
@@ -191,9 +194,10 @@ def _integers(shape: int | tuple[int, int], rng: np.random.Generator, largest: i
     return (sizes * signs).astype(np.int8)
 
 
-def _normal(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+def _normal(shape: tuple[int, int], rng: np.random.Generator) -> Array:
     values = rng.standard_normal(shape, dtype=np.float32)
     fate = rng.integers(0, 64, shape, dtype=np.int8)
     values[fate < 4] = 0.0
     values[fate == 63] *= 10.0
+    special.of_a_factor(values, rng)
     return values.astype(np.float16)

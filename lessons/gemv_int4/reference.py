@@ -56,7 +56,8 @@ def make_inputs(
     be added as taken off where 8 is, by mistake, subtracted from some nibbles and added to others. In single precision
     sums are exact up to K = 16,912 in any order. As no product is zero, each dropped or doubled one shows.
     "real": weights as normally distributed numbers are rounded to them, one word in 64 without a bit, which is eight
-    weights of -8; scales around STEP; x normally distributed, one in 16 a zero, one in 64 ten times larger.
+    weights of -8, and one with eight weights of 0, as one half of a group in 32 has; scales around STEP; x normally
+    distributed, one in 16 a zero, one in 64 ten times larger, and some of the time as special.of_a_factor makes it.
     """
     rows, columns = problem["N"], problem["K"]
     groups = columns // GROUP
@@ -65,7 +66,10 @@ def make_inputs(
         scales = _integers((rows, groups), rng, LARGEST_SCALE).astype(np.float16)
     else:
         weights = np.clip(np.rint(rng.normal(0.0, 3.0, (rows, columns))), -ZERO, ZERO - 1).astype(np.int8)
-        weights.reshape(rows, -1, IN_WORD)[rng.integers(0, 64, (rows, columns // IN_WORD)) == 0] = -ZERO
+        fate = rng.integers(0, 64, (rows, columns // IN_WORD))
+        weights.reshape(rows, -1, IN_WORD)[fate == 0] = -ZERO
+        weights.reshape(rows, -1, IN_WORD)[fate == 1] = 0
+        weights.reshape(rows, -1, GROUP // 2)[rng.integers(0, 64, (rows, 2 * groups)) == 0] = 0
         scales = (STEP * np.exp(rng.normal(0.0, 0.5, (rows, groups)))).astype(np.float16)
         x = _normal(columns, rng)
     return {"W": _packed(weights), "scales": scales, "x": x.reshape(columns)}
@@ -360,4 +364,5 @@ def _normal(count: int, rng: np.random.Generator) -> Halves:
     fate = rng.integers(0, 64, count, dtype=np.int8)
     values[fate < 4] = 0.0
     values[fate == 63] *= 10.0
+    special.of_a_factor(values[None], rng)
     return values.astype(np.float16)

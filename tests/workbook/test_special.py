@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from grader.judge.correctness.cases import PUBLIC_SEED, compute, make
 from grader.workbook import topics
@@ -43,3 +44,22 @@ def test_sequences_are_shorter_than_a_row_of_the_table() -> None:
     }
     assert found[1].inputs["lengths"][0] < 127
     assert 82 in found[5].inputs["lengths"]
+
+
+def test_factors_are_whole_numbers_where_the_others_are_not() -> None:
+    topic = topics.load("gemv")
+    data = [compute(topic, make(problem, "real")).inputs for problem in topic.judge_cases]
+    assert any(_whole(inputs["x"]) and len(np.unique(inputs["x"])) > 9 for inputs in data)
+    assert any(_whole(row) and row.any() for inputs in data if not _whole(inputs["x"]) for row in inputs["W"])
+
+
+def _whole(values: NDArray[np.generic]) -> bool:
+    return bool((values == np.rint(values)).all())
+
+
+def test_a_large_x_meets_a_weight_of_0() -> None:
+    topic = topics.load("gemv_int4")
+    data = [compute(topic, make(problem, "real", seed)) for problem in topic.judge_cases for seed in SEEDS]
+    far = [case for case in data if np.abs(case.inputs["x"]).max() > 2**14]
+    assert far
+    assert all(np.abs(case.expected["y"][0]) < 1 for case in far)
