@@ -30,6 +30,9 @@ LONG = 1 << 14
 """Of so many elements with a large mean, each a half, the sum is exact in single precision. Of more it is rounded, and
 where they are nearly the same, always in one direction: longer rows have no such means."""
 
+LEVEL, OPPOSITE = 40_000.0, 60_000.0
+"""Where all elements of a row may lie but one, which is as far to the other side of 0: their difference is no half."""
+
 HALF, SINGLE = 2.0**-11, 2.0**-24
 """Units of rounding of half and of single precision."""
 
@@ -46,7 +49,9 @@ def make_inputs(
     or at the end of the row. Sums, mean and squares are exact; gamma is ±4 or ±8, and beta too small to cancel.
     "real": normally distributed, one in 64 elements five times as far from the mean. Of eight rows, one deviates by
     1/1000, so that eps counts, and one has a mean 256 times its standard deviation, up to 10⁴, if it is not too long.
-    One in 16 is constant. The last one drifts: pieces of it have other means.
+    One in 16 is constant. In one in eight a single element is up to 60,000 away from 0, and in one in 16, if it is not
+    too long, all others are as far to the other side: never the first, from which a kernel may take differences. The
+    last row drifts: pieces of it have other means.
     """
     m, n = int(problem["M"]), int(problem["N"])
     if kind == "exact":
@@ -672,4 +677,12 @@ def _normal(shape: tuple[int, int], rng: np.random.Generator) -> Exact:
     deviation = np.where(fate < 2, np.abs(mean) * FAR, deviation)
     deviation = np.where(fate == 4, 0.0, np.where(fate > 13, 1e-3, deviation))
     mean = np.where(fate > 13, 0.0, mean)
-    return values * deviation[:, None] + mean[:, None]
+    sides = rng.choice([-1.0, 1.0], rows)
+    mean = np.where(fate == 3, sides * LEVEL, mean)
+    deviation = np.where(fate == 3, LEVEL * FAR, deviation)
+    values = values * deviation[:, None] + mean[:, None]
+    single = np.flatnonzero((fate == 3) | (fate == 6) | (fate == 7))
+    places = rng.integers(min(1, columns - 1), columns, len(single))
+    far = np.where(fate == 3, OPPOSITE, OPPOSITE * 10.0 ** rng.uniform(-2.0, 0.0, rows))
+    values[single, places] = (-sides * far)[single]
+    return values

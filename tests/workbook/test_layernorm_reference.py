@@ -464,7 +464,7 @@ def test_real_rows_have_large_means_and_small_deviations_and_some_are_constant()
     small = (deviation < 2e-3) & ~constant
     for share, expected in ((far & ~constant, 1 / 8), (small, 1 / 8), (constant, 1 / 16)):
         assert 0.6 * expected < share.mean() < 1.5 * expected
-    assert np.abs(mean).max() <= 1.1e4
+    assert np.abs(mean).max() <= 4.1e4
     assert np.isfinite(x).all()
     assert gamma.all()
 
