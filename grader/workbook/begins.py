@@ -15,9 +15,10 @@ _IN_BLOCK = re.compile(r"=\s*(?P<start>threadIdx\.x)\s*;")
 _OTHER_AXIS = re.compile(
     r"\bblockIdx\.(?P<of>[xyz])\s*\*\s*blockDim\.(?P<by>[xyz])\b|\bblockDim\.(?P<times>[xyz])\s*\*\s*blockIdx\.(?P<its>[xyz])\b"
 )
+_CAST = r"(?:\(\s*[\w ]+\)\s*|[\w<>]+\s*\(\s*)?"
 _OF_GRID = re.compile(
-    r"\b(?P<name>\w+)\s*=\s*(?:threadIdx\.x\s*\+\s*)?(?:\(\s*\w+\s*\)\s*|\w+\s*\(\s*)?(?:blockIdx\.x\s*\)?\s*\*\s*"
-    r"(?P<by>\w+(?:\.x)?)|(?P<times>\w+(?:\.x)?)\s*\*\s*blockIdx\.x)(?:\s*\+\s*threadIdx\.x)?\s*;"
+    rf"\b(?P<name>\w+)\s*=\s*(?P<all>(?P<before>threadIdx\.[xy]\s*\+\s*)?{_CAST}(?:blockIdx\.[xy]\s*\)?\s*\*\s*"
+    r"(?P<by>\w+(?:\.[xy])?)|(?P<times>\w+(?:\.[xy])?)\s*\*\s*blockIdx\.[xy])(?P<behind>\s*\+\s*threadIdx\.[xy])?)\s*;"
 )
 _ROWS = (
     re.compile(r"=\s*\w+\s*\+\s*(?P<row>[A-Za-z_][\w.]*)\s*;"),
@@ -80,21 +81,30 @@ def _other_axis(lines: Sequence[Line]) -> Iterator[Edit]:
 
 
 def _of_several(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
-    """A block that takes several elements a thread, a block apart, begins behind one a thread of those before it."""
+    """What takes several elements a thread begins behind one a thread of all before it: a block whose threads go on by
+    a block, or a thread whose elements lie beside one another."""
     for line in lines:
         for found in _OF_GRID.finditer(line.text):
             side = "by" if found["by"] else "times"
             apart = rf"(?<![\w.]){found['name']}\s*\+\s*(?:(?P<times>\w+)\s*\*\s*)?{re.escape(found[side])}\b"
             times = {each["times"] or "1" for each in re.finditer(apart, text)}
             most = [str(int(each) + 1) for each in times if each.isdigit()]
-            most += [
-                limit[1]
-                for each in times
-                if (limit := re.search(rf"\b{each}\s*=\s*0\s*;\s*{each}\s*<\s*(\w+)\s*;", text))
-            ]
+            most += [steps for each in times if (steps := _steps(text, each))]
             for many in sorted(most)[-1:]:
                 why = f"A block takes {many} elements a thread, and so do those before it."
                 yield in_place(line, found, side, f"({many} * {found[side]})", why)
+            beside = rf"(?<![\w.]){found['name']}\s*\+\s*([A-Za-z_]\w*)(?!\s*[\w.*(])"
+            of_thread = found["before"] or found["behind"]
+            for step in list(dict.fromkeys(re.findall(beside, text)))[:SEVERAL] if of_thread else ():
+                if many := _steps(text, step):
+                    why = f"A thread takes {many} elements, and so do those before it."
+                    yield in_place(line, found, "all", f"({found['all']}) * {many}", why)
+
+
+def _steps(text: str, name: str) -> str:
+    """How often a loop is gone through that counts so from 0; "" where there is none."""
+    limit = re.search(rf"\b{name}\s*=\s*0\s*;\s*{name}\s*<\s*(\w+)\s*;", text)
+    return limit[1] if limit else ""
 
 
 def _turned(lines: Sequence[Line]) -> Iterator[Edit]:

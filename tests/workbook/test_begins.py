@@ -26,6 +26,12 @@ X_Y_LATER = X_Y.replace("const ", "")
         ("i = threadIdx.x + B * blockIdx.x;\nfor (int k = 0; k < W; ++k) s += in[i + k * B];",
          "i = threadIdx.x + (W * B) * blockIdx.x;\nfor (int k = 0; k < W; ++k) s += in[i + k * B];"),
         ("i = blockIdx.x * B + threadIdx.x;\ns = in[i] + in[i + 1];", None),
+        ("r = blockIdx.y * B + threadIdx.y;\nfor (int k = 0; k < W; ++k) f(r + k * B);",
+         "r = blockIdx.y * (W * B) + threadIdx.y;\nfor (int k = 0; k < W; ++k) f(r + k * B);"),
+        ("i = (long long)blockIdx.x * B + threadIdx.x;\nfor (int k = 0; k < W; k++) if (i + k < N) s += in[i + k];",
+         "i = ((long long)blockIdx.x * B + threadIdx.x) * W;\n"
+         "for (int k = 0; k < W; k++) if (i + k < N) s += in[i + k];"),
+        ("i = blockIdx.x * B;\nfor (int k = 0; k < W; k++) s += in[i + k];", None),
         (f"{X0_Y0}t = in[y0 + a + x0];\n\nout[y0 + x0] = t;", f"{X0_Y0}t = in[y0 + a + x0];\n\nout[x0 + y0] = t;"),
         (f"{X_Y}__syncthreads();\nf(x, y);",
          f"{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\nf(x, y);"),
