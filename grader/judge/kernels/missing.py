@@ -5,6 +5,7 @@ out."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -34,11 +35,15 @@ TURNED = (
 
 
 def told(
-    missing: Mask, launch: Launch, by_thread: bool = False, tiles: Collection[tuple[int, ...]] = ()
+    missing: Mask,
+    launch: Launch,
+    by_thread: bool = False,
+    tiles: Collection[tuple[int, ...]] = (),
+    source: str = "",
 ) -> str:
     """What has all missing elements of an array in common, and no other; "" where nothing is known to. `by_thread`: a
     thread adds to the element of its number in the block, whatever the block. `tiles` are the shapes of arrays in
-    shared memory."""
+    shared memory; the kernel's `source` may say by what it multiplies blockIdx."""
     flat = missing.reshape(-1)
     span = common(flat)
     block = math.prod(launch.block)
@@ -58,7 +63,7 @@ def told(
         if span is None and not line[whole:].any():
             span = common(line[:whole])  # of whole vectors, and not of the rest
         if span is not None:
-            return _turned(span, unit, launch, tiles) or _said(span, unit, launch)
+            return _turned(span, unit, launch, tiles) or _said(span, unit, launch, source)
     return ""
 
 
@@ -98,20 +103,20 @@ def _turned(span: Span, unit: str, launch: Launch, tiles: Collection[tuple[int, 
     )
 
 
-def _said(span: Span, unit: str, launch: Launch) -> str:
+def _said(span: Span, unit: str, launch: Launch, source: str) -> str:
     if span.once and not _to_the_end(span):
         one = span.end - span.first == 1
         who = _of_block(span, unit, launch) or f"which thread writes {'it' if one else 'them'}?"
         return f"{'It is' if one else 'They are'} {span.named(unit)}: {who}"
     if span.once:
-        return f"They are all {unit}s from {span.first} on{_why_from(span, unit, launch)}"
+        return f"They are all {unit}s from {span.first} on{_why_from(span, unit, launch, source)}"
     condition = f"the {unit}s i with {span.condition('i')}"
     if why := _of_block(span, unit, launch):
         return f"They are {condition}: {why}"
     one = span.end - span.first == 1
     if one and span.period == VECTOR:
         return f"They are {condition}: is component {COMPONENTS[span.first]} of a vector never set?"
-    if span.first not in launch.block and (why := _too_far(span, span.period, unit, launch)):
+    if span.first not in launch.block and (why := _too_far(span, span.period, unit, launch, source)):
         return f"They are {condition}: {why}"
     if span.first > 0 and span.end == span.period and TILES[0] <= span.period <= TILES[1]:
         loop = f"does a loop over the {span.period} {unit}s of a tile end after the first {span.first}?"
@@ -130,7 +135,7 @@ def _to_the_end(span: Span) -> bool:
     return span.once and span.end == span.size
 
 
-def _why_from(span: Span, unit: str, launch: Launch) -> str:
+def _why_from(span: Span, unit: str, launch: Launch, source: str) -> str:
     """What the launch, or the size, has to do with where the missing ones begin."""
     for axis in AXES[unit]:
         blocks, side = launch.grid[axis], launch.block[axis]
@@ -140,13 +145,16 @@ def _why_from(span: Span, unit: str, launch: Launch) -> str:
         # A grid that just covers them, one a thread, says how many are a block's; else they have equal shares.
         each = side if blocks == -(-span.size // side) else -(-span.size // blocks)
         for apart in (0, 1, blocks):
-            if blocks > 1 and apart < each and span.first == (blocks - 1) * apart + each:
+            near = blocks > 1 and apart < each and span.first == (blocks - 1) * apart + each
+            if near and _may_begin(source, "xyz"[axis], apart, by_grid=apart == blocks):
                 return _too_near(apart, each, unit, axis, blocks)
         if span.first == side:
             before = f"or begin behind the blocks before its own, at blockIdx.{'xyz'[axis]} * {side}"
             return f", and a block has {side} threads. Let each of them go on by as many until the end, {before}."
     for axis in AXES[unit]:
-        if launch.block[axis] > span.first and (why := _too_far(span, launch.block[axis], unit, launch)):
+        if launch.block[axis] > span.first and (
+            why := _too_far(span, launch.block[axis], unit, launch, source)
+        ):
             return f": {why}"
     rest = span.size - span.first
     if rest == span.size % VECTOR:
@@ -191,16 +199,26 @@ def _near(span: Span, unit: str, launch: Launch) -> str:
     return ""
 
 
-def _too_far(span: Span, apart: int, unit: str, launch: Launch) -> str:
+def _too_far(span: Span, apart: int, unit: str, launch: Launch, source: str) -> str:
     """Of blocks that write as many as lie before these, and begin further `apart`; "" where the grid has as many blocks
     as that takes."""
     for axis in AXES[unit]:
-        if span.end in (apart, span.size) and launch.grid[axis] == -(-span.size // max(span.first, 1)) > 1:
+        just_covered = launch.grid[axis] == -(-span.size // max(span.first, 1)) > 1
+        if span.end in (apart, span.size) and just_covered and _may_begin(source, "xyz"[axis], apart):
             return (
                 f"the grid has one block for {span.first} {unit}s, and blocks begin {apart} apart. "
                 f"Multiply blockIdx.{'xyz'[axis]} by {span.first}."
             )
     return ""
+
+
+def _may_begin(source: str, side: str, apart: int, by_grid: bool = False) -> bool:
+    """Whether blocks may begin so far apart, as far as the source says by what it multiplies blockIdx."""
+    if by_grid and source and "gridDim" not in source:
+        return False
+    pairs = re.findall(rf"\bblockIdx\.{side}\s*\)?\s*\*\s*(\w+)|\b(\w+)\s*\*\s*blockIdx\.{side}\b", source)
+    factors = [one or other for one, other in pairs]
+    return not factors or any(not factor.isdigit() or int(factor) == apart for factor in factors)
 
 
 def _too_near(apart: int, each: int, unit: str, axis: int, blocks: int) -> str:

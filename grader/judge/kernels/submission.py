@@ -344,7 +344,7 @@ class Seen:
         arrays = chain.from_iterable(cuda_source.shared_arrays(self.source).values())
         tiles = {tuple(extent or 0 for extent in item.extents) for item in arrays}
         by_thread = cuda_source.adds_by_thread(self.source)
-        return missing.told(found, self.planned.launches[-1], by_thread, tiles)
+        return missing.told(found, self.planned.launches[-1], by_thread, tiles, self.source)
 
 
 def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[Seen]:

@@ -112,6 +112,18 @@ def test_a_tile_that_is_no_square_is_told(tile: tuple[int, int]) -> None:
     assert "Is blockIdx.y to be multiplied by 8?" in told(ROW % 32 >= 8, PLANE, tiles={(32, 33)})
 
 
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("row = blockIdx.x * gridDim.x + w;", "Multiply blockIdx.x by 3, and not by gridDim.x."),
+        ("row = blockIdx.x * 4 + w;", "from 5 on: which thread writes them"),
+        ("row = blockIdx.x * blockDim.x + w;", "blocks begin 128 apart"),
+    ],
+)
+def test_how_far_apart_blocks_begin_is_not_guessed_against_the_source(source: str, said: str) -> None:
+    assert said in told(np.arange(6) >= 5, launch((2, 1, 1), (128, 1, 1)), source=source)
+
+
 def test_of_bins_that_each_block_adds_to_its_threads_go_on_and_not_the_grid() -> None:
     for blocks in (1, 2, 64):
         few = launch((blocks, 1, 1), (128, 1, 1))
