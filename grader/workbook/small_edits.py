@@ -289,13 +289,13 @@ def _in_parentheses(parts: _Expressions, at: int, first: int, last: int) -> Iter
 
 
 def _of_numbers(parts: _Expressions) -> Iterator[_Small]:
-    """Half of a number, twice as much, or one more or less."""
+    """One more than a number, or less, half of it, or twice as much."""
     for at, token in enumerate(parts.tokens):
         if token.text.isdigit():
             own = int(token.text)
-            for rank, other in ((_FAR, own // 2), (_FAR, own * 2), (_LAST, own + 1), (_LAST, own - 1)):
+            for other in dict.fromkeys((own + 1, own - 1, own // 2, own * 2)):
                 if other >= 0 and other != own:
-                    yield parts.changed(rank, at, at, str(other))
+                    yield parts.changed(_FAR, at, at, str(other))
 
 
 def _of_members(parts: _Expressions) -> Iterator[_Small]:

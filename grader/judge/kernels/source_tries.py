@@ -6,13 +6,16 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
+from grader.emulator import metrics
 from grader.emulator.nvrtc.compilation import Build
 from grader.errors import WarpladderError
+from grader.judge.child.protocol import Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
+from grader.judge.kernels.case_run import Outcome
 from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counted_terms import MOST_INSTRUCTIONS, executed
@@ -21,6 +24,8 @@ from grader.workbook import compiler, cuda_edits, small_edits
 from grader.workbook.compiler import CompileFailed
 from grader.workbook.edit import Edit
 from grader.workbook.kernel_file import parse_source
+from grader.workbook.signature import impossible
+from grader.workbook.topic import Topic
 
 MOST = 96
 """Changes of a file's code that are tried at the most."""
@@ -30,6 +35,9 @@ MOST_OF_LAUNCH = 32
 
 TOGETHER = 16
 """Changed texts that are compiled at a time: of a small kernel, most of the time goes by before its text is read."""
+
+MORE = 1.5
+"""By this factor, it is no longer the same work."""
 
 LONGEST = 200
 """Lines of a file: a beginner's has fewer, and what is longer takes long to compile."""
@@ -51,7 +59,7 @@ def mended(
     source = kernel.file.source
     if source.count("\n") > LONGEST:
         return ""
-    left = MOST_INSTRUCTIONS
+    left, known = MOST_INSTRUCTIONS, _Known(runner, kernel)
     # What adds nothing else does away with NaN and infinities as well.
     any_there_are = tried[0].kind != "special"
     launched = _launched(kernel) if any_there_are and line is None else iter(())
@@ -63,11 +71,46 @@ def mended(
             if outcome.refusal is not None:
                 break
         else:
-            if all(right(runner, changed, case) for case in others(runner, tried)):
+            also = (*behind(runner.topic, edit, source, tried[0]), *others(runner, tried))
+            mends = all(right(runner, changed, case) for case in also)
+            if mends and not (edit.any and known.costs_more(changed, (*tried, *also))):
                 return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
         if left < 0:
             break
     return ""
+
+
+@dataclass
+class _Known:
+    """What a kernel does as it is: a change that has threads do the work of others is none that mends it."""
+
+    runner: CaseRunner
+    kernel: Kernel
+    _outcomes: dict[Case, Outcome] = field(default_factory=dict)
+
+    def costs_more(self, changed: Kernel, among: Sequence[Case]) -> bool:
+        """Whether a changed kernel accesses far more where this one is right, or leaves far more to one block."""
+        for case in among:
+            if case not in self._outcomes:
+                self._outcomes[case] = self.runner.outcome(self.kernel, case)
+            before, after = self._outcomes[case], self.runner.outcome(changed, case)
+            if before.refusal is None and _accessed(after) > MORE * _accessed(before):
+                return True
+            pairs = zip(before.records, after.records, strict=False)
+            if any(_share(now) > MORE * _share(then) for then, now in pairs if then.status == "completed"):
+                return True
+        return False
+
+
+def _accessed(outcome: Outcome) -> int:
+    """What a run loads and stores, as if the lanes of each request had neighbouring elements."""
+    return sum(record.counters.get(metrics.IDEAL_SECTORS, 0) for record in outcome.records)
+
+
+def _share(record: Record) -> float:
+    """By how much the block with most to do has more than all blocks on average."""
+    executed = record.counters.get(metrics.WARP_INSTRUCTIONS, 0)
+    return record.longest_block * record.grid_blocks / max(executed, 1)
 
 
 def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_there_are: bool) -> list[Edit]:
@@ -187,6 +230,22 @@ def _parts(ptx: str, count: int) -> list[str]:
         for part in own if named is None else [own[int(named[1])]]:
             part.append(item)
     return ["".join(part) for part in own]
+
+
+def behind(topic: Topic, edit: Edit, source: str, case: Case) -> Iterator[Case]:
+    """Cases as far behind a number that is changed as the given one is behind what it was: a condition that is moved
+    may only leave what is wrong to other sizes."""
+    for start, end, new in edit.changes:
+        old = source[start:end]
+        if old.isdigit() and new.isdigit():
+            moved = {
+                name: size + int(new) - int(old)
+                for name, size in case.problem.items()
+                if isinstance(size, int) and int(old) <= size <= int(new)
+            }
+            problem = {**case.problem, **moved}
+            if moved and not impossible(problem, topic.signature):
+                yield cases.make(problem, case.kind)
 
 
 def others(runner: CaseRunner, tried: Collection[Case]) -> Iterator[Case]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from marking import Marking
 
+from grader.judge.correctness import cases
 from grader.judge.kernels import source_tries
 from grader.judge.kernels.compiled import prepare
 from grader.workbook import topics
@@ -144,3 +145,35 @@ def test_what_is_right_at_few_sizes_mends_nothing(tmp_path: Path, marked: Markin
     file.write_text(PACKS, "utf-8")
     result = marked(topics.load("add_bias"), file, problem_overrides={"M": 32, "N": 32})
     assert "`x >= N`, counts elements, and the index counts packs of 4" in (result.reason or "")
+
+
+SHARES = """// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["PARTS"]
+// block = [32]
+// ///
+constexpr int PARTS = 8;
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    const int share = (N + 6) / PARTS;
+    const int first = blockIdx.x * share;
+    for (int i = first + threadIdx.x; i < min(N, first + share); i += 32) c[i] = a[i] + b[i];
+}
+"""
+
+
+def test_one_block_that_takes_what_all_are_to_take_mends_nothing(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(SHARES, "utf-8")
+    result = marked(topics.load("vector_add"), file, problem_overrides={"N": 129})
+    assert result.verdict == "fail"
+    assert "`(N + 6)` in place of `(N + 6) / PARTS`" not in (result.reason or "")
+
+
+def test_behind_a_number_that_is_moved_it_has_to_be_right_as_well() -> None:
+    topic, text = topics.load("vector_add"), "N >= 9000 && N <= 32000"
+    moved, near = (Edit(new, 1, ((5, 9, new),), any=True) for new in ("18000", "9001"))
+    case = cases.make({"N": 10001}, "exact")
+    assert [each.problem for each in source_tries.behind(topic, moved, text, case)] == [{"N": 19001}]
+    assert not list(source_tries.behind(topic, near, text, case))
