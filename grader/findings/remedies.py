@@ -99,6 +99,11 @@ _OVERLAP = (
     "the rows before its own, each of their whole length, and all that the blocks before have taken? Where blocks are "
     "to add to one element, use atomicAdd."
 )
+_EACH_BLOCK = (
+    "The index has nothing of {lacking}, so that every block along it stores to the same elements, and one block's "
+    "values stay. Where each has a part of a sum, add with atomicAdd(&{array}[…], …), to elements that are zero before "
+    "the launch. Where each has elements of its own, {lacking} belongs in the index."
+)
 _SAME_LINE = (
     "Both accesses are in this line, which one thread may execute before another. Where a step of a loop reads what "
     "the step before has stored, put a __syncthreads() at the end of each step, outside of any `if`. Where one element "
@@ -363,6 +368,8 @@ def _remedy_of_blocks(finding: Finding) -> str:
     """Of blocks that store to one element, which may be all that the array has."""
     if finding.clears:
         return _CLEAR_BEFORE.format(array=finding.array)
+    if finding.lacks_block and math.prod(finding.shape or ()) > 1:
+        return _EACH_BLOCK.format(lacking=finding.lacks_block, array=finding.array)
     if math.prod(finding.shape or (1,)) > 1:
         return _OVERLAP.format(array=finding.array)
     return _ADD.format(own="" if finding.shape else _OWN)

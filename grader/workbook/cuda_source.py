@@ -137,6 +137,7 @@ def bytes_of(kind: str) -> int:
     return _BYTES.get(" ".join(kind.split()), 0)
 
 
+Axis = Literal["x", "y", "z"]
 Space = Literal["shared", "local", "global"]
 
 
@@ -234,6 +235,27 @@ def index_of(source: str, line: int, array: str) -> tuple[str, str]:
     found = own or {index.strip() for index in _BRACKETS.findall(text)}
     index = next(iter(found)) if len(found) == 1 else ""
     return index, _set_to(source, line, index) if index.isidentifier() else ""
+
+
+def lacks_block(source: str, line: int, array: str, axes: Iterable[Axis]) -> str:
+    """The components of blockIdx along these axes, `blockIdx.x`, where a line's index of an array is seen to have none
+    of them, nor anything that may be made of them; "" where it has, or that is not to be seen."""
+    index, _ = index_of(source, line, array)
+    made, left = "", [index]
+    for _ in range(_MOST_NAMES):
+        found = " ".join(left)
+        made = f"{made} {found}"
+        names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*\b(?!\s*[.(])", found))
+        left = [text for name in [*names][:_MOST_NAMES] if (text := _set_to(source, line - 1, name))]
+        if not left:
+            break
+    missing = [f"blockIdx.{axis}" for axis in axes]
+    other = re.compile(
+        r"\bblockIdx\b(?!\.)|\bgridDim\b|\[|(?<!\bsize_t)(?<!\bint)(?<!\bunsigned)(?<=\w)\s*\("
+    )
+    if not index or left or other.search(made) or moved(source, line, array):
+        return ""
+    return "" if any(each in made for each in missing) else " and ".join(missing)
 
 
 def _added_to(text: str, array: str) -> set[str]:
@@ -477,9 +499,6 @@ def one_suffices(source: str, line: int) -> bool:
     inside."""
     text = statement(source, line)
     return bool(_BOTH_BEYOND.search(text) or _EITHER_INSIDE.search(text))
-
-
-Axis = Literal["x", "y", "z"]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from grader.workbook.cuda_source import (
     guard,
     index_of,
     indexed_alike,
+    lacks_block,
     moved,
     of_signed_char,
     one_suffices,
@@ -390,3 +391,19 @@ def test_numbers_that_a_file_divides_by() -> None:
         'int across = (N + T - 1) / T, rest = N % (T * V), k = N / M;\nasm("mma %33;");\n'
     )
     assert divisors(source, ["cdiv(N, 7 * V)", "min(cdiv(M, 80), 9)"]) == {48, 192, 28, 80}
+
+
+@pytest.mark.parametrize(
+    ("set_to", "index", "lacking"),
+    [
+        ("", "threadIdx.x", "blockIdx.x"),
+        ("i = threadIdx.x + 8 * k", "i", "blockIdx.x"),
+        ("i = size_t(blockIdx.y) * N + threadIdx.x", "i", "blockIdx.x"),
+        ("i = blockIdx.x * 256 + threadIdx.x", "i + N", ""),
+        ("i = first(N) + threadIdx.x", "i", ""),
+        ("i = rows[threadIdx.x]", "i", ""),
+    ],
+)
+def test_an_index_that_has_nothing_of_the_block(set_to: str, index: str, lacking: str) -> None:
+    source = f"__global__ void k(float* out, int N) {{\n    {set_to};\n    out[{index}] = 1;\n}}\n"
+    assert lacks_block(source, 3, "out", ["x"]) == lacking

@@ -244,6 +244,9 @@ class Finding:
     clears: bool = False
     """Of a race: one of its lines sets the element to 0, or, where one is not known, a line of the kernel, as far as
     somebody knows the source."""
+    lacks_block: str = ""
+    """Of a race between blocks: the component of blockIdx in which they differ, `blockIdx.x`, where the index of what
+    is stored is seen to have nothing of it; empty where that is not to be seen."""
     rows_of: str | None = None
     """Of an access out of bounds: the size that its index takes for the length of a row, where somebody knows the
     source, and that rows have another."""

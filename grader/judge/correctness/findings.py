@@ -19,6 +19,7 @@ from grader.judge.child.protocol import Record
 from grader.results import FindingResult
 from grader.workbook import variables
 from grader.workbook.cuda_source import (
+    Axis,
     SharedArray,
     accumulates,
     bound_of,
@@ -32,6 +33,7 @@ from grader.workbook.cuda_source import (
     guard,
     index_of,
     indexed_alike,
+    lacks_block,
     lines_of_kernel,
     moved,
     of_signed_char,
@@ -43,6 +45,8 @@ from grader.workbook.cuda_source import (
     uneven_loop,
 )
 from grader.workbook.reference import Problem
+
+AXES: Sequence[Axis] = ("x", "y", "z")
 
 MOST_OF_AN_INT = 2**31 - 1
 
@@ -93,6 +97,7 @@ def located(
                 lines_of_kernel(source, line) if finding.action == "atomic" and not other else (line, other)
             )
             finding = replace(finding, clears=any(clears(source, each, finding.array) for each in there))
+            finding = _with_lacking(finding, source)
         if finding.kind == "race" and other in (0, line):
             by_blocks = finding.scope == "grid"
             finding = replace(finding, accumulates=accumulates(source, line, finding.array, by_blocks))
@@ -150,6 +155,16 @@ def _with_variables(finding: Finding, record: Record, source: str, sizes: Proble
     accessed = variables.Accessed(finding.array or "", shape, element, many, finding.space == "shared")
     where = variables.Thread(thread, block, record.block, record.grid, sizes)
     return replace(finding, formed=variables.of_index(source, line, accessed, where))
+
+
+def _with_lacking(finding: Finding, source: str) -> Finding:
+    """A race between blocks, with what of blockIdx the index lacks by which they store to the same element."""
+    one, other = finding.block, finding.other.block if finding.other else None
+    if finding.scope != "grid" or finding.action != "write" or one is None or other is None:
+        return finding
+    axes = [axis for axis, *pair in zip(AXES, one, other, strict=True) if pair[0] != pair[1]]
+    lacking = lacks_block(source, finding.place.line, finding.array or "", axes)
+    return replace(finding, lacks_block=lacking)
 
 
 def _below_0(finding: Finding) -> Finding:

@@ -11,7 +11,7 @@ import pytest
 from records import at, record
 
 from grader.emulator import metrics
-from grader.emulator.machine.records import Action, Allocation, Arrivals, Counted, Finding, Phase
+from grader.emulator.machine.records import Access, Action, Allocation, Arrivals, Counted, Finding, Phase
 from grader.findings.bounds import GUARD
 from grader.findings.remedies import remedy
 from grader.judge.correctness.findings import ArrayType, located, results
@@ -102,6 +102,18 @@ def test_an_array_with_more_elements_than_its_threads_write_is_told(
     source = "__shared__ unsigned counts[256];\natomicAdd(&counts[in[i]], 1);\n"
     ((found,),) = (item.findings for item in located([record(block=block, findings=(unset,))], {}, source))
     assert ("128 threads of the block writes one element, and `counts` has 256" in remedy(found)) == few
+
+
+@pytest.mark.parametrize(("index", "adds"), [("threadIdx.x", True), ("blockIdx.x * 8 + threadIdx.x", False)])
+def test_what_every_block_stores_to_the_same_elements_is_to_be_added(index: str, adds: bool) -> None:
+    source = f"__global__ void k(unsigned* bins) {{\n    bins[{index}] = 1;\n}}\n"
+    other = Access("write", block=(0, 0, 0))
+    race = Finding("race", at(2), 1, (1, 0, 0), (0, 0, 0), action="write", space="global", scope="grid")
+    race = replace(race, array="bins", address=0, allocation=Allocation(0, 1024), other=other)
+    bins = ArrayType(np.dtype(np.uint32), (256,))
+    ((found,),) = (item.findings for item in located([record(findings=(race,))], {"bins": bins}, source))
+    assert ("nothing of blockIdx.x" in remedy(found)) == adds
+    assert ("does the index count the rows before" in remedy(found)) != adds
 
 
 def test_an_access_out_of_bounds_comes_with_what_its_index_is_made_of() -> None:
