@@ -89,10 +89,13 @@ _ONE_STORE = (
 )
 _ADD = "Every block stores to the same element, and the last one's value stays: add with atomicAdd{own}."
 _OWN = ", or give each block an element of its own"
+_CLEARED_BEFORE = (
+    "Take out the clearing in line {line}, and a barrier that was there for it. In its place, "
+    'zero = ["{array}"] in the launch block clears `{array}` before the launch, as cudaMemset does in a program.'
+)
 _CLEAR_BEFORE = (
     "Each block clears `{array}`, also what others have stored by then: blocks do not wait for one another, and a "
-    "__syncthreads() is for those of one block. Clear it before the launch, with cudaMemset or "
-    'zero = ["{array}"] in the launch block.'
+    f"__syncthreads() is for those of one block. {_CLEARED_BEFORE}"
 )
 _OVERLAP = (
     "Blocks come to the same element. Each element of `{array}` is to be stored by one thread: does the index count "
@@ -125,8 +128,7 @@ _ALL_ATOMIC = (
 )
 _CLEARED_BESIDE = (
     "One block sets elements of `{array}` to 0 while others add to them, and __syncthreads() waits for threads of one "
-    "block alone. Take that out, and clear `{array}` before the launch: with cudaMemset, or "
-    'zero = ["{array}"] in the launch block.'
+    f"block alone. {_CLEARED_BEFORE}"
 )
 _DEVICE_SCOPE = (
     "Let both be for the device: atomicAdd in place of atomicAdd_block, cuda::thread_scope_device in place of "
@@ -360,14 +362,15 @@ def _remedy_of_race(finding: Finding) -> str:
     if finding.action == "write":
         return _remedy_of_blocks(finding) if finding.scope == "grid" else _ONE_STORE
     if finding.action == "atomic":
-        return _CLEARED_BESIDE.format(array=finding.array) if finding.clears else _ALL_ATOMIC
+        beside = _CLEARED_BESIDE.format(array=finding.array, line=finding.clears)
+        return beside if finding.clears else _ALL_ATOMIC
     return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC
 
 
 def _remedy_of_blocks(finding: Finding) -> str:
     """Of blocks that store to one element, which may be all that the array has."""
     if finding.clears:
-        return _CLEAR_BEFORE.format(array=finding.array)
+        return _CLEAR_BEFORE.format(array=finding.array, line=finding.clears)
     if finding.lacks_block and math.prod(finding.shape or ()) > 1:
         return _EACH_BLOCK.format(lacking=finding.lacks_block, array=finding.array)
     if math.prod(finding.shape or (1,)) > 1:

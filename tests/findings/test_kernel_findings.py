@@ -261,8 +261,10 @@ def test_bytes_of_an_array_are_no_elements() -> None:
 
 
 def test_what_every_block_clears_is_cleared_before_the_launch() -> None:
-    race = of_b("race", 0, action="write", scope="grid", clears=True)
-    assert 'zero = ["B"] in the launch block' in remedy(race)
+    race = of_b("race", 0, action="write", scope="grid", clears=6)
+    for each in (race, replace(race, action="atomic")):
+        assert "Take out the clearing in line 6, and a barrier that was there for it." in remedy(each)
+        assert 'In its place, zero = ["B"] in the launch block' in remedy(each)
 
 
 def test_an_array_of_the_block_is_not_indexed_by_the_place_in_the_grid() -> None:

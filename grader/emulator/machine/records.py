@@ -241,9 +241,9 @@ class Finding:
     """Of a barrier: the line of a loop around it whose head depends on the thread, where somebody knows the source."""
     accumulates: bool = False
     """Of a race: by its line threads add to what lies there (`+=`, `++`), as far as somebody knows the source."""
-    clears: bool = False
-    """Of a race: one of its lines sets the element to 0, or, where one is not known, a line of the kernel, as far as
-    somebody knows the source."""
+    clears: int | None = None
+    """Of a race: which of its lines sets the element to 0, or, where one is not known, of the kernel's, where somebody
+    knows the source."""
     lacks_block: str = ""
     """Of a race between blocks: the component of blockIdx in which they differ, `blockIdx.x`, where the index of what
     is stored is seen to have nothing of it; empty where that is not to be seen."""

@@ -96,7 +96,8 @@ def located(
             there = (
                 lines_of_kernel(source, line) if finding.action == "atomic" and not other else (line, other)
             )
-            finding = replace(finding, clears=any(clears(source, each, finding.array) for each in there))
+            cleared = next((each for each in there if clears(source, each, finding.array)), None)
+            finding = replace(finding, clears=cleared)
             finding = _with_lacking(finding, source)
         if finding.kind == "race" and other in (0, line):
             by_blocks = finding.scope == "grid"
