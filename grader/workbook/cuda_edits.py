@@ -57,7 +57,6 @@ _PARTS = {"%": "/", "/": "%", "&": ">>", ">>": "&"}
 
 _OTHER_END = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 
-_DOES_NOT = ("does not", "do not")
 _EVERY_ELEMENT = (
     "Shared memory holds nothing at the start: store every element that is read, also at the edges."
 )
@@ -141,11 +140,9 @@ def _stored_if(source: str) -> Iterator[Edit]:
             end = found.end() if opened else found.end() - len(closed or "")
             stores.append((name, line_at(text, found.start()), (end, end, f" else {target} = 0;")))
     for group in _each_and_all(stores):
-        names = " and ".join(dict.fromkeys(f"`{name}`" for name, _, _ in group))
-        numbers = [number for _, number, _ in group]
-        many = "conditions" if len(group) > 1 else "condition"
-        said = f"0 stored to {names} where the {many} in {where(numbers)} {_DOES_NOT[len(group) > 1]} hold"
-        yield Edit(said, numbers[0], tuple(change for _, _, change in group), _EVERY_ELEMENT)
+        each = (f"`{change[2].strip()}` behind the `if` in line {line}" for _, line, change in group)
+        changes = tuple(change for _, _, change in group)
+        yield Edit(" and ".join(each), group[0][1], changes, _EVERY_ELEMENT)
 
 
 def _each_and_all(places: list[_Place]) -> list[list[_Place]]:
