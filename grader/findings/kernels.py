@@ -213,7 +213,12 @@ def _race(finding: Finding) -> str:
     too = " too" if other.action in (finding.action, None) else ""
     what = f"{actor(finding)}{_of_block(finding)} {does(finding)} {shared_place(finding)}"
     met = f"which {other_party(finding, other)} {verb}{too}{in_line(other.place)}"
-    return f"{what}, {met} with no {_orders(finding, other)} in between"
+    return f"{what}, {met}{_unordered(finding, _orders(finding, other), ' ')}"
+
+
+def _unordered(finding: Finding, orders: str, joint: str = ", ") -> str:
+    """That nothing orders two accesses; of threads that add to an element, which a barrier would not help, nothing."""
+    return "" if finding.accumulates else f"{joint}with no {orders} in between"
 
 
 def _of_block(finding: Finding) -> str:
@@ -241,7 +246,7 @@ def _global_race(finding: Finding, other: Access) -> str:
         return f"{actor(finding)} {verb} what {by} stores {place} at the same time{with_what}"
     if finding.scope == "block":
         what = f"{actor(finding)} {verb} what {by} has stored {place}{with_what}"
-        return f"{what}, with no __syncthreads() in between"
+        return f"{what}{_unordered(finding, '__syncthreads()')}"
     if finding.of_block:
         does_so = {"read": "reads", "write": "stores", "atomic": "updates"}[finding.action or "atomic"]
         what = f"{actor(finding)} of block {finding.block} {does_so} what {by} updates too, {place}"
@@ -271,9 +276,8 @@ def _overtakes(finding: Finding, other: Access) -> str:
         writer = f"{actor(finding)} of block {finding.block}"
         return f"{writer} writes {global_element(finding)}, which {by} reads, and nothing orders the two"
     barriers = f"{'__syncwarp() or ' if finding.scope == 'warp' else ''}__syncthreads()"
-    return (
-        f"{actor(finding)} writes {global_element(finding)}, which {by} reads, with no {barriers} in between"
-    )
+    what = f"{actor(finding)} writes {global_element(finding)}, which {by} reads"
+    return f"{what}{_unordered(finding, barriers)}"
 
 
 def _stored_read_only(finding: Finding) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from grader.emulator.machine.records import BULK_COPY, TENSOR_COPY, Finding, Kind, PhaseFault, Scope
+from grader.emulator.machine.records import BULK_COPY, TENSOR_COPY, Access, Finding, Kind, PhaseFault, Scope
 from grader.findings import bounds
-from grader.findings.phrases import ELEMENTS
+from grader.findings.phrases import ELEMENTS, VERBS
 
 ALIGN = (
     "An access of several elements at a time, such as a float4, needs an address that is a multiple of its size: take "
@@ -64,8 +64,12 @@ _RETURNED_UNSET = (
     "what is loaded from and stored to global memory."
 )
 _SYNCTHREADS = (
-    "Put a __syncthreads() between the accesses: after a tile is written and before it is read, and after it is read "
+    "Put a __syncthreads() between the accesses: after {array} is written and before it is read, and after it is read "
     "and before it is written again."
+)
+_BETWEEN = (
+    "Put a __syncthreads() between lines {upper} and {lower}, where all threads come by: before one {does} {array}, "
+    "all are to have {done} it."
 )
 _SYNCWARP = (
     "Lanes of a warp do not run in step by themselves: put a __syncthreads() between the accesses where all of the "
@@ -352,19 +356,35 @@ def _remedy_of_race(finding: Finding) -> str:
         same_line = finding.other is not None and finding.other.place == finding.place
         if finding.other is not None and finding.action == finding.other.action == "write":
             return _ALL_STORE_ONE if same_line else _STORED_TWICE
-        return _SAME_LINE if same_line else _SYNCWARP if finding.scope == "warp" else _SYNCTHREADS
+        return (
+            _SAME_LINE if same_line else _SYNCWARP if finding.scope == "warp" else _barrier_between(finding)
+        )
     if finding.of_block:
         return _DEVICE_SCOPE
     if announces:
         return _FENCES[finding.fences]
     if finding.other is not None and finding.other.action == "read":
-        return _SECOND_LAUNCH if finding.scope == "grid" else _SYNCTHREADS
+        return _SECOND_LAUNCH if finding.scope == "grid" else _barrier_between(finding)
     if finding.action == "write":
         return _remedy_of_blocks(finding) if finding.scope == "grid" else _ONE_STORE
     if finding.action == "atomic":
         beside = _CLEARED_BESIDE.format(array=finding.array, line=finding.clears)
         return beside if finding.clears else _ALL_ATOMIC
     return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC
+
+
+def _barrier_between(finding: Finding) -> str:
+    """Which accesses a barrier is to stand between. In a loop, either may be the first."""
+    other, array = finding.other or Access(), f"`{finding.array}`" if finding.array else "memory"
+    if not finding.in_turn:
+        return _SYNCTHREADS.format(array=array)
+    upper, lower = sorted(
+        ((finding.place.line, finding.action), (other.place.line, other.action)), key=lambda each: each[0]
+    )
+    done = "read" if upper[1] == "read" else "written"
+    return _BETWEEN.format(
+        upper=upper[0], lower=lower[0], does=VERBS[lower[1] or "read"], array=array, done=done
+    )
 
 
 def _remedy_of_blocks(finding: Finding) -> str:

@@ -424,8 +424,24 @@ def only_if(source: str, line: int) -> int | None:
     return number if re.search(r"\b(?:if|else)\b", head) else None
 
 
+def in_turn(source: str, one: int, other: int) -> bool:
+    """Whether two lines of one function stand in no loop together, as far as its braces tell: a thread has done with
+    the upper one when it comes to the lower one."""
+    around, also = list(_all_around(source, one)), list(_all_around(source, other))
+    if not around or not also or around[-1] != also[-1]:
+        return False
+    common = [head for _, head in {*around[:-1]} & {*also[:-1]}]
+    return all(re.match(r"(?!.*\b(?:for|while|do)\b).*\b(?:if|else)\b", head) for head in common)
+
+
 def _around(source: str, line: int) -> tuple[int, str]:
     """The head of the innermost braces around a line, and where it stands; 0 and "" outside of any."""
+    return next(_all_around(source, line), (0, ""))
+
+
+def _all_around(source: str, line: int) -> Iterator[tuple[int, str]]:
+    """The heads of all braces around a line, and where they stand, the innermost first and that of its function
+    last."""
     closed = 0
     above = [each for each in _upwards(source, line) if each[0] < line]
     for at, (number, text) in enumerate(above):
@@ -433,8 +449,8 @@ def _around(source: str, line: int) -> tuple[int, str]:
             closed += 1 if brace == "}" else -1
             if closed < 0:
                 head = next((each for each in above[at : at + 2] if each[1].strip() != "{"), (number, ""))
-                return head[0], head[1][:_LONGEST]
-    return 0, ""
+                yield head[0], head[1][:_LONGEST]
+                closed = 0
 
 
 def _of_thread(source: str, line: int, head: str) -> bool:

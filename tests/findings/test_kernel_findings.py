@@ -449,7 +449,20 @@ def test_who_adds_without_an_atomic_is_told_to_and_not_to_wait() -> None:
     ):
         assert f"add with atomicAdd(&{finding.array}[…], …)." in remedy(finding)
         assert "__syncthreads" not in remedy(finding)
+        assert "in between" not in message(finding)
         assert "atomicAdd(&" not in remedy(replace(finding, accumulates=False))
+
+
+def test_a_barrier_goes_between_two_lines_where_no_loop_has_both() -> None:
+    written = of_tile("race", scope="block", other=Access("write", at(5)), in_turn=True)
+    assert remedy(written) == (
+        "Put a __syncthreads() between lines 5 and 7, where all threads come by: before one reads `tile`, all are to "
+        "have written it."
+    )
+    read = replace(written, action="write", other=Access("read", at(5)))
+    assert remedy(read).endswith("before one writes `tile`, all are to have read it.")
+    looped = remedy(replace(written, in_turn=False))
+    assert "after `tile` is written and before it is read, and after it is read and before it is" in looped
 
 
 def test_who_adds_behind_a_flag_is_told_to_fence_and_not_to_add_atomically() -> None:

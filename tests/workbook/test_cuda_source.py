@@ -20,6 +20,7 @@ from grader.workbook.cuda_source import (
     factors,
     goes_on,
     guard,
+    in_turn,
     index_of,
     indexed_alike,
     lacks_block,
@@ -407,3 +408,22 @@ def test_numbers_that_a_file_divides_by() -> None:
 def test_an_index_that_has_nothing_of_the_block(set_to: str, index: str, lacking: str) -> None:
     source = f"__global__ void k(float* out, int N) {{\n    {set_to};\n    out[{index}] = 1;\n}}\n"
     assert lacks_block(source, 3, "out", ["x"]) == lacking
+
+
+@pytest.mark.parametrize(
+    ("lines", "apart"),
+    [
+        (("if (b) {", "a[0] = 1;", "b = a[1];", "}"), True),
+        (("for (;;) {", "a[0] = 1;", "b = a[1];", "}"), False),
+        (("while (b) { if (a[0]) {", "a[0] = 1;", "}", "b = a[1]; }"), False),
+        (("for (;;)", "    {", "a[0] = 1;", "b = a[1];", "}"), False),
+        (("for (;;) {", "a[0] = 1;", "}", "b = a[1];"), True),
+    ],
+)
+def test_lines_that_no_loop_has_both_of(lines: tuple[str, ...], apart: bool) -> None:
+    source = "\n    ".join(("__global__ void k(int b)", "{", "__shared__ int a[2];", *lines, "}"))
+    one, other = (
+        next(at for at, text in enumerate(source.splitlines(), 1) if each in text)
+        for each in ("a[0] =", "b =")
+    )
+    assert in_turn(source, one, other) == in_turn(source, other, one) == apart

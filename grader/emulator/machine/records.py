@@ -241,6 +241,9 @@ class Finding:
     """Of a barrier: the line of a loop around it whose head depends on the thread, where somebody knows the source."""
     accumulates: bool = False
     """Of a race: by its line threads add to what lies there (`+=`, `++`), as far as somebody knows the source."""
+    in_turn: bool = False
+    """Of a race: no loop has both of its lines, so that a barrier between them is all that it lacks, where somebody
+    knows the source."""
     clears: int | None = None
     """Of a race: which of its lines sets the element to 0, or, where one is not known, of the kernel's, where somebody
     knows the source."""

@@ -31,6 +31,7 @@ from grader.workbook.cuda_source import (
     factors,
     goes_on,
     guard,
+    in_turn,
     index_of,
     indexed_alike,
     lacks_block,
@@ -97,7 +98,9 @@ def located(
                 lines_of_kernel(source, line) if finding.action == "atomic" and not other else (line, other)
             )
             cleared = next((each for each in there if clears(source, each, finding.array)), None)
-            finding = replace(finding, clears=cleared)
+            called = finding.place.caller or (finding.other and finding.other.place.caller)
+            apart = line != other != 0 and not called and in_turn(source, line, other)
+            finding = replace(finding, clears=cleared, in_turn=apart)
             finding = _with_lacking(finding, source)
         if finding.kind == "race" and other in (0, line):
             by_blocks = finding.scope == "grid"
