@@ -26,7 +26,7 @@ _MORE = " It is the first place that is not there: `>=`, and not `>`?"
 _NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
 _BELOW_UNSEEN = (
     "The index, `{index}`, is below 0, and the condition in line {line} looks at `{compared}` alone: let "
-    "`{index} >= 0` hold as well, or have 0 stand for what is not there."
+    "`{index} >= 0{end}` hold as well, or have 0 stand for what is not there{ends}."
 )
 _ONLY_BELOW = (
     "The condition in line {line} keeps out indices below 0, and none behind the end: `{index}` has to be less than "
@@ -320,7 +320,11 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
     if below:
         own = [each for each in compared if names & _names(each)]
         unseen = len(own) == 1 and index not in own and own[0] in names and index != own[0]
-        return (_BELOW_UNSEEN if unseen else _NEGATIVE).format(line=line, index=index, compared="".join(own))
+        if not unseen:
+            return _NEGATIVE.format(line=line)
+        end = _other_end(text, index, own[0])
+        ends = ", at both ends" if end else ""
+        return _BELOW_UNSEEN.format(line=line, index=index, compared=own[0], end=end, ends=ends)
     if index in compared and all(
         re.match(r"(?:>=\s*0|>\s*-\s*1)\b", sign) for sign in _SIGNS.findall(text.condition)
     ):
@@ -334,6 +338,14 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         _LAST if "<=" in text.condition else _MORE if re.search(r"[^->]>(?![=>])", text.condition) else ""
     )
     return _GUARDED.format(line=line) + (lenient if last else "")
+
+
+def _other_end(text: Text, index: str, own: str) -> str:
+    """The test for the end of the array that an index below 0 may pass as well, with a number that has a sign; "" where
+    what is subtracted from the thread's own is a constant."""
+    signed = not re.fullmatch(rf"{own}\s*-\s*[A-Z0-9_]+", text.formed.strip() or index)
+    size = re.split(r"[<>]=?\s*", text.compared)
+    return f" && {index} < {size[1]}" if signed and len(size) > 1 and size[0].strip() == own else ""
 
 
 def _of_packs(finding: Finding, text: Text, line: int, index: str) -> str:

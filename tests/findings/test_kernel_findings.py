@@ -125,6 +125,18 @@ LETS = "The condition in line 6 lets "
             Text("B[j]", "j", "i - 9", "if (i < n) {"),
             "line 6 looks at `i` alone: let `j >= 0` hold as well",
         ),
+        (
+            -9,
+            4,
+            Text("B[i + k]", "i + k", "", "if (i >= n) {", "i >= n"),
+            "let `i \\+ k >= 0 && i \\+ k < n` hold as well, .*, at both ends\\.$",
+        ),
+        (
+            -9,
+            4,
+            Text("B[i - R]", "i - R", "", "if (i >= n) {", "i >= n"),
+            "let `i - R >= 0` hold as well, .* not there\\.$",
+        ),
         (-9, 4, Text("B[j]", "j", "i - 9", "if (j < n) {"), f"{LETS}indices below 0 pass"),
         (
             -9,
