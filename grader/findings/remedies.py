@@ -53,6 +53,7 @@ _FEW_THREADS = (
     "Each of the {threads} threads of the block writes one element, and `{array}` has {elements}: let them go on until "
     f"all are written, with {GO_ON}, and put a __syncthreads() behind that."
 )
+_LIKEWISE = "Let them go on in {lines} as well, where each thread takes one element."
 _TILE = "Is each element of `{array}` read by the indices that it is stored by, and on the same conditions? "
 _RETURNED = (
     "Threads return in line {line}, and do not reach barriers behind it: let all threads of the block go on, and put "
@@ -315,7 +316,9 @@ def _remedy_of_unset(finding: Finding) -> str:
         return _SET_ON_HOST
     if finding.one_each is not None:
         elements = math.prod(finding.shape or ())
-        return _FEW_THREADS.format(threads=finding.one_each, array=finding.array, elements=elements)
+        said = _FEW_THREADS.format(threads=finding.one_each, array=finding.array, elements=elements)
+        lines = " and ".join(f"line {line}" for line in finding.likewise)
+        return f"{said} {_LIKEWISE.format(lines=lines)}" if lines else said
     if finding.kind == "uninitialised_shared" and len(finding.shape or ()) > 1:
         return _TILE.format(array=finding.array) + _INITIALISE
     return _REMEDIES[finding.kind]

@@ -346,10 +346,27 @@ def accumulates(source: str, line: int, array: str | None, by_blocks: bool = Fal
     other blocks do, `by_blocks`."""
     text, name = statement(source, line), re.escape(array or "")
     targets = [found[1] or found[3] for found in _ADDITION.finditer(text)]
-    numbers = "|".join(["threadIdx\\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", plain(source))])
-    if not by_blocks and re.search(rf"\b{name}\s*\[\s*(?:{numbers})\s*\]", text):
+    if not by_blocks and re.search(rf"\b{name}\s*\[\s*(?:{_of_thread_alone(source)})\s*\]", text):
         return False
     return array in targets and len(re.findall(rf"\b{name}\b", text)) == 1
+
+
+def _of_thread_alone(source: str) -> str:
+    """A pattern of what is the thread's number in its block, as written or by a variable that was set so."""
+    return "|".join(["threadIdx\\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", plain(source))])
+
+
+def one_a_thread(source: str, line: int, array: str) -> tuple[int, ...]:
+    """The lines of a line's kernel in which each thread takes the element of an array that has its number in the block,
+    and none but that, in no loop."""
+    loop, own = re.compile(r"\b(?:for|while|do)\b"), re.compile(rf"\s*(?:{_of_thread_alone(source)})\s*")
+
+    def one_each(number: int, text: str) -> bool:
+        indices = [index for name, index in _WITH_INDEX.findall(text) if name == array]
+        heads = [text, *(head for _, head in _all_around(source, number))]
+        return bool(indices) and all(map(own.fullmatch, indices)) and not any(map(loop.search, heads))
+
+    return tuple(number for number, text in lines_of_kernel(source, line).items() if one_each(number, text))
 
 
 def clears(source: str, line: int, array: str | None) -> bool:

@@ -26,6 +26,7 @@ from grader.workbook.cuda_source import (
     lacks_block,
     moved,
     of_signed_char,
+    one_a_thread,
     one_suffices,
     pointee,
     shared_arrays,
@@ -427,3 +428,18 @@ def test_lines_that_no_loop_has_both_of(lines: tuple[str, ...], apart: bool) -> 
         for each in ("a[0] =", "b =")
     )
     assert in_turn(source, one, other) == in_turn(source, other, one) == apart
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a[threadIdx.x] = 0;", True),
+        ("b[t] = a[t];", True),
+        ("a[t] += a[t + 1];", False),
+        ("for (int t = threadIdx.x; t < 256; t += 128) a[t] = 0;", False),
+        ("b[t] = 0;", False),
+    ],
+)
+def test_a_line_in_which_each_thread_takes_one_element(text: str, found: bool) -> None:
+    source = f"__global__ void k(int* b)\n{{\n    int t = threadIdx.x;\n    {text}\n}}\n"
+    assert one_a_thread(source, 4, "a") == ((4,) if found else ())

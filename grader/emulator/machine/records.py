@@ -229,6 +229,8 @@ class Finding:
     same array, before it and behind it."""
     one_each: int | None = None
     """Of such an element: the threads of the block, where each of them has written one and the array has more."""
+    likewise: tuple[int, ...] = ()
+    """And the other lines in which each thread takes the one of its number, where somebody knows the source."""
     allocated: tuple[str, Place] | None = None
     """The call that made the allocation, and where, where somebody knows it."""
     hollow: tuple[str, Place] | None = None

@@ -38,6 +38,7 @@ from grader.workbook.cuda_source import (
     lines_of_kernel,
     moved,
     of_signed_char,
+    one_a_thread,
     one_suffices,
     only_if,
     pointee,
@@ -134,7 +135,7 @@ def located(
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
         if finding.space == "shared":
-            finding = _with_few_threads(_located_in_shared(finding, declared), record)
+            finding = _with_few_threads(_located_in_shared(finding, declared), record, source)
         else:
             finding = _with_longer(_located(finding, arrays), source, arrays)
             finding = _with_rows(finding, source, sizes or {})
@@ -208,14 +209,17 @@ def _located_in_shared(finding: Finding, declared: Mapping[str, Sequence[SharedA
     return replace(finding, element=(address - place.base) // itemsize, shape=shape)
 
 
-def _with_few_threads(finding: Finding, record: Record) -> Finding:
+def _with_few_threads(finding: Finding, record: Record, source: str) -> Finding:
     """A read of an array of one dimension, of which each thread of the block has written the element of its number."""
     threads, place = record.block[0], finding.allocation
     if finding.stored is None or place is None or len(finding.shape or ()) != 1 or max(record.block[1:]) > 1:
         return finding
     width = place.nbytes // math.prod(finding.shape or ())
     of_last = place.base + (threads - 1) * width
-    return replace(finding, one_each=threads) if finding.stored == (of_last, None) else finding
+    if finding.stored != (of_last, None):
+        return finding
+    lines = one_a_thread(source, finding.place.line, finding.array or "")
+    return replace(finding, one_each=threads, likewise=lines[1:])
 
 
 def shape_in_shared(

@@ -97,11 +97,16 @@ def test_a_barrier_in_the_body_of_a_condition_has_one_place_to_go_to(head: str, 
 def test_an_array_with_more_elements_than_its_threads_write_is_told(
     block: tuple[int, int, int], stored: tuple[int | None, int | None], few: bool
 ) -> None:
-    unset = Finding("uninitialised_shared", at(2), 1, space="shared", address=4 * 217, array="counts")
+    unset = Finding("uninitialised_shared", at(5), 1, space="shared", address=4 * 217, array="counts")
     unset = replace(unset, allocation=Allocation(0, 4 * 256), stored=stored)
-    source = "__shared__ unsigned counts[256];\natomicAdd(&counts[in[i]], 1);\n"
+    source = (
+        "__global__ void k(unsigned* bins)\n{\n    __shared__ unsigned counts[256];\n    counts[threadIdx.x] = 0;\n"
+        "    atomicAdd(&counts[in[i]], 1);\n    atomicAdd(&bins[threadIdx.x], counts[threadIdx.x]);\n}\n"
+    )
     ((found,),) = (item.findings for item in located([record(block=block, findings=(unset,))], {}, source))
     assert ("128 threads of the block writes one element, and `counts` has 256" in remedy(found)) == few
+    also = "Let them go on in line 6 as well, where each thread takes one element."
+    assert remedy(found).endswith(also) == few
 
 
 @pytest.mark.parametrize(("index", "adds"), [("threadIdx.x", True), ("blockIdx.x * 8 + threadIdx.x", False)])
