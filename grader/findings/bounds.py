@@ -33,9 +33,10 @@ _ONLY_BELOW = (
     "the number of elements too."
 )
 _OTHER_INDEX = "The condition in line {line} compares `{compared}`, and the index is `{index}`."
-_NO_ELEMENT = (
-    "The condition in line {line} compares another index: the thread is in block {block}, and the {end} element is "
-    "`{array}`[{element}]."
+_NOT_COMPARED = "The condition in line {line} looks at {compared} alone: let {test} as well."
+_PARTS_NOT_COMPARED = (
+    "The condition in line {line} looks at {compared} alone: let each number of which the index is made be {inside} as "
+    "well."
 )
 _VECTOR_ENDS = (
     "A vector begins within `{array}`, and its component {component} lies behind the end: {elements} elements are no "
@@ -314,9 +315,7 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
             return _LOOKED_UP.format(formed=looked_up, end=end, array=finding.array, element=element)
         if (component := _COMPONENT.search(text.line)) and re.search(r"\+\s*[123]$", index):
             return _VECTOR_ENDS.format(array=finding.array, elements=elements, component=component[1])
-        return _NO_ELEMENT.format(
-            line=line, block=finding.block, end=end, array=finding.array, element=element
-        )
+        return _not_compared(finding, compared, index, line)
     if below:
         own = [each for each in compared if names & _names(each)]
         unseen = len(own) == 1 and index not in own and own[0] in names and index != own[0]
@@ -338,6 +337,21 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         _LAST if "<=" in text.condition else _MORE if re.search(r"[^->]>(?![=>])", text.condition) else ""
     )
     return _GUARDED.format(line=line) + (lenient if last else "")
+
+
+def _not_compared(finding: Finding, compared: list[str], index: str, line: int) -> str:
+    """Of an index that its condition does not look at."""
+    below = (finding.element or 0) < 0
+    looked_at = " and ".join(f"`{each}`" for each in dict.fromkeys(compared)) or "another index"
+    if len(finding.shape or ()) > 1:
+        inside = "at least 0" if below else "less than the size that it counts along"
+        return _PARTS_NOT_COMPARED.format(line=line, compared=looked_at, inside=inside)
+    if index and (below or finding.extent):
+        test = f"`{index} {'>= 0' if below else f'< {finding.extent}'}` hold"
+    else:
+        inside = "at least 0" if below else f"less than the number of elements of `{finding.array}`"
+        test = f"{f'`{index}`' if index else 'the index'} be {inside}"
+    return _NOT_COMPARED.format(line=line, compared=looked_at, test=test)
 
 
 def _other_end(text: Text, index: str, own: str) -> str:

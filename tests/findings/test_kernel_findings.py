@@ -154,9 +154,14 @@ LETS = "The condition in line 6 lets "
             131,
             4,
             Text("B[y]", "y", "", "if (x < n)"),
-            "another index: .*the last element is `B`\\[130\\]\\.$",
+            "looks at `x` alone: let `y` be less than the number of elements of `B` as well\\.$",
         ),
-        (-1, 4, Text("B[y]", "y", "", "if (x < n)"), "and the first element is `B`\\[0\\]\\.$"),
+        (
+            -1,
+            4,
+            Text("B[y]", "y", "", "if (x < n)"),
+            "line 6 looks at `x` alone: let `y >= 0` hold as well\\.",
+        ),
         (140, 4, Text("*(B + i * sizeof(float))"), "counts elements and not bytes"),
         (140, 4, Text("B[i]", "i", "", "if (i < n * sizeof(float))"), "line 6 counts bytes"),
         (
@@ -225,7 +230,12 @@ LETS = "The condition in line 6 lets "
             Text("B[t] = 0;", "t", "threadIdx.x", "if (t < n)", moved="blockIdx.x * 4"),
             f"{LETS}this thread",
         ),
-        (132, 4, Text("B[c + 2] = t[threadIdx.y];", "c + 2", "", "if (k < n)"), "compares another index"),
+        (
+            132,
+            4,
+            Text("B[c + 2] = t[threadIdx.y];", "c + 2", "", "if (k < n)"),
+            "looks at `k` alone: let `c \\+ 2` be",
+        ),
         (
             132,
             4,
@@ -255,6 +265,17 @@ def test_a_condition_on_both_indices_of_a_matrix_is_not_doubted(condition: str, 
     text = Text("B[i]", "i", "at(r, c)", condition)
     found = remedy(of_b("out_of_bounds", 4 * 140, size=4, guarded=6, text=text, shape=(1, 131)))
     assert ("the index, `at(r, c)`, is what is wrong: a row of `B` is 131" in found) is not doubted
+
+
+def test_a_condition_that_is_missing_is_told_with_the_size() -> None:
+    text = Text("B[c]", "c", "t", "if (i < size_t(M) * N)")
+    beyond = of_b("out_of_bounds", 4 * 140, size=4, guarded=6, text=text, extent="N")
+    assert remedy(beyond) == "The condition in line 6 looks at `i` alone: let `c < N` hold as well."
+    assert "`i` alone: let the index be less than" in remedy(replace(beyond, text=replace(text, index="")))
+    of_rows = remedy(replace(beyond, shape=(1, 131), block=(1, 0, 0)))
+    assert of_rows.endswith(
+        "let each number of which the index is made be less than the size that it counts along as well."
+    )
 
 
 def test_of_the_first_thread_of_all_the_guard_of_each_element_comes_first() -> None:

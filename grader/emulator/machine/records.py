@@ -263,6 +263,9 @@ class Finding:
     """Of such an access, where somebody knows the source."""
     indexed_as: str | None = None
     """Of such an access: a longer array that has the same index in that line, where somebody knows the source."""
+    extent: str = ""
+    """Of an access out of bounds to an array of one dimension: the only size of the problem that is as large, where
+    somebody knows it."""
     one_suffices: bool = False
     """That condition lets a thread through of whose indices but one is inside."""
     launched: tuple[int, int] | None = None

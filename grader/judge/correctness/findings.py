@@ -138,7 +138,7 @@ def located(
             finding = _with_few_threads(_located_in_shared(finding, declared), record, source)
         else:
             finding = _with_longer(_located(finding, arrays), source, arrays)
-            finding = _with_rows(finding, source, sizes or {})
+            finding = _with_extent(_with_rows(finding, source, sizes or {}), sizes or {})
         return _with_variables(finding, record, source, sizes or {})
 
     return tuple(
@@ -257,6 +257,14 @@ def _with_rows(finding: Finding, source: str, sizes: Problem) -> Finding:
     named = factors(source, finding.place.line, finding.array or "") & sizes.keys()
     others = [name for name in named if sizes[name] != finding.shape[-1]]
     return replace(finding, rows_of=others[0]) if len(named) == len(others) == 1 else finding
+
+
+def _with_extent(finding: Finding, sizes: Problem) -> Finding:
+    """An access to an array of one dimension out of bounds, with the size that its index is to be less than."""
+    if finding.kind != "out_of_bounds" or finding.shape is None or len(finding.shape) != 1:
+        return finding
+    as_large = [name for name, size in sizes.items() if size == finding.shape[0]]
+    return replace(finding, extent=as_large[0]) if len(as_large) == 1 else finding
 
 
 _CAUSES: Sequence[PhaseFault] = ("absent", "parity", "bytes", "refilled")

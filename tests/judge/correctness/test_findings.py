@@ -240,3 +240,15 @@ def test_what_a_line_does_in_several_calls_is_told_once() -> None:
     assert (shown.count, [call.line for call in shown.callers]) == (6, [45])
     assert len(results([record(findings=(found[0], replace(found[1], action="read")))])) == 2
     assert len(results([record(findings=(found[0],)), record(findings=(found[1],))])) == 2
+
+
+@pytest.mark.parametrize(("columns", "extent"), [(9, "N"), (5, "")])
+def test_an_array_is_as_large_as_one_size(columns: int, extent: str) -> None:
+    beyond = Finding(
+        "out_of_bounds", at(2), 1, address=0, array="bias", allocation=Allocation(0, 4 * columns)
+    )
+    bias = {"bias": ArrayType(np.dtype("float32"), (columns,))}
+    ((found,),) = (
+        item.findings for item in located([record(findings=(beyond,))], bias, "", {"M": 5, "N": columns})
+    )
+    assert found.extent == extent
