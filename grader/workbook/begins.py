@@ -152,6 +152,31 @@ def _turned_behind(lines: Sequence[Line]) -> Iterator[Edit]:
     yield Edit(said, line.number, (*sorted(constants), (at, at, f" {sets}")), why)
 
 
+def along_rows(source: str) -> Edit | None:
+    """The names of a thread's row and column exchanged where they are set, of a kernel in whose indices x counts rows;
+    None of another."""
+    found = {
+        found["axis"]: (line, found) for line in lines_of(source) for found in _ALL_AT.finditer(line.text)
+    }
+    if found.keys() != _OTHER.keys():
+        return None
+    names = {axis: match["name"] for axis, (_, match) in found.items()}
+    flat = rf"(?<![\w.]){_CAST}{{}}\s*\)?\s*\*\s*\w+\s*\+\s*{{}}\b"
+    text = plain(source)
+    if not re.search(flat.format(names["x"], names["y"]), text):
+        return None
+    if re.search(flat.format(names["y"], names["x"]), text):
+        return None
+    changes = tuple(
+        (line.start + match.start("name"), line.start + match.end("name"), names[_OTHER[axis]])
+        for axis, (line, match) in found.items()
+    )
+    numbers = sorted({line.number for line, _ in found.values()})
+    said = f"`{names['x']}` and `{names['y']}` exchanged in {where(numbers)}"
+    why = "x is to run along a row, so that the threads of a warp take elements that lie beside one another."
+    return Edit(said, numbers[0], changes, why)
+
+
 def _stored_where(text: str) -> Iterator[Edit]:
     """An element is stored on a condition about another one, such as that which was read."""
     sizes, _ = int_sizes(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.workbook.begins import edits
+from grader.workbook.begins import along_rows, edits
 
 ALL = "__global__ void k(const float* in, float* out, int M, int N) {\n"
 ONE = "__global__ void k(const float* in, float* out, int N) {\n"
@@ -62,3 +62,17 @@ def test_what_is_said_names_the_places() -> None:
     assert edit.said.endswith(
         "= blockIdx.x * T + threadIdx.y;` behind the barrier in line 3, and without const,"
     )
+
+
+@pytest.mark.parametrize(
+    ("index", "becomes"),
+    [
+        ("(size_t)x * N + y", X_Y.replace(" x =", " t =").replace(" y =", " x =").replace(" t =", " y =")),
+        ("y * N + x", None),
+        ("x * N + y] = in[size_t(y) * M + x", None),
+    ],
+)
+def test_rows_are_not_counted_by_x(index: str, becomes: str | None) -> None:
+    behind = f"out[{index}] = 1;"
+    edit = along_rows(f"{X_Y}{behind}")
+    assert (edit and edit.applied(f"{X_Y}{behind}")) == (becomes and f"{becomes}{behind}")

@@ -17,9 +17,9 @@ from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_run import CaseRun
 from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel, Planned
-from grader.judge.kernels.source_tries import everywhere, others
+from grader.judge.kernels.source_tries import compiled, everywhere, others
 from grader.judge.refused import Refused
-from grader.workbook import units
+from grader.workbook import begins, units
 from grader.workbook.expressions import Expression
 from grader.workbook.reference import Problem
 
@@ -82,12 +82,22 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
             if not changes or not _right(runner, kernel, each, replace(planned, launches=launches)):
                 break
         else:
+            if said in ACROSS and (one := _of_names(runner, kernel, tried)):
+                return one
             if said == SIZES and (one := _of_one_size(runner, kernel)):
                 return f"With {one} in the launch block it comes out right."
             also = _or_in_kernel(kernel, said)
             return f"With {said} exchanged in the launch block{also} it comes out right."
     ways = (_of_zeros, _of_order, _of_counts)
     return next(filter(None, (way(runner, kernel, tried) for way in ways)), "")
+
+
+def _of_names(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
+    """Row and column exchanged in the kernel, where x is not to count rows: the launch is then right as it is."""
+    edit = begins.along_rows(kernel.file.source)
+    changed = compiled(kernel, [edit]) if edit else ()
+    mends = any(everywhere(runner, each, tried) for _, each in changed)
+    return f"With {edit.said} it comes out right. {edit.why}" if edit and mends else ""
 
 
 def _of_zeros(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
@@ -209,6 +219,9 @@ def _turned(shape: tuple[int, int, int]) -> tuple[int, int, int]:
 GRID, BOTH, SIZES = "x and y of `grid`", "x and y of `grid` and `block`", "the two sizes in `grid`"
 
 OF_TWO_SIDES = (GRID, BOTH)
+
+ACROSS = (*OF_TWO_SIDES, SIZES)
+"""What may be as it has to be, where the kernel takes rows for columns."""
 
 WAYS: Mapping[str, Callable[[Launch, Launch], Launch]] = {
     GRID: lambda launch, _: structs.replace(launch, grid=_turned(launch.grid)),

@@ -51,25 +51,37 @@ def test_a_grid_of_one_side_is_not_turned(
     assert "exchanged" not in reason
 
 
-TURNED_SIZES = """// /// launch
+TURNED = """// /// launch
 // [[launch]]
 // kernel = "add_bias"
-// grid = ["cdiv(M, 32)", "cdiv(N, 8)"]
+// grid = ["cdiv(ALONG_X, 32)", "cdiv(ALONG_Y, 8)"]
 // block = [32, 8]
 // ///
 extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
 {
-    const int column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
+    const int OF_X = blockIdx.x * 32 + threadIdx.x;
+    const int OF_Y = blockIdx.y * 8 + threadIdx.y;
     if (row < M && column < N) out[size_t(row) * N + column] = in[size_t(row) * N + column] + bias[column];
 }
 """
 
 
-def test_sizes_that_are_exchanged_in_a_grid_are_told(tmp_path: Path, marked: Marking) -> None:
-    file = tmp_path / "mine.cu"
-    file.write_text(TURNED_SIZES, "utf-8")
+@pytest.mark.parametrize(
+    ("sizes", "indices", "said"),
+    [
+        ("MN", ("column", "row"), "the two sizes in `grid` exchanged in the launch block"),
+        ("NM", ("row", "column"), "`row` and `column` exchanged in lines 9 and 10"),
+    ],
+)
+def test_sizes_of_a_grid_and_indices_that_are_exchanged_are_told(
+    tmp_path: Path, sizes: str, indices: tuple[str, str], said: str, marked: Marking
+) -> None:
+    file, text = tmp_path / "mine.cu", TURNED
+    for old, new in zip(("ALONG_X", "ALONG_Y", "OF_X", "OF_Y"), (*sizes, *indices), strict=True):
+        text = text.replace(old, new)
+    file.write_text(text, "utf-8")
     reason = marked(topics.load("add_bias"), file).reason or ""
-    assert "With the two sizes in `grid` exchanged in the launch block it comes out right." in reason
+    assert f"With {said} it comes out right." in reason
 
 
 A_ROW_A_BLOCK = """// /// launch
