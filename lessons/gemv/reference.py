@@ -58,8 +58,10 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
     weights = inputs["W"]
     order = rng.permutation(len(weights))
     weights[order[-1]] = rng.integers(1, 1024, weights.shape[1]) * np.finfo(np.float16).smallest_subnormal
-    for row in order[: max(1, len(weights) // 8)]:
-        weights[row, rng.integers(weights.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
+    rows = order[: max(1, len(weights) // 8)]
+    columns = rng.integers(weights.shape[1], size=len(rows))
+    weights[rows, columns] = rng.choice([np.nan, np.inf, -np.inf], len(rows))
+    inputs["x"][columns[0]] = 0
     if len(weights) % 4 > 1:
         place = special.zeros_in(weights[::2], rng)
         inputs["x"][place] = np.nan if len(weights) % 4 == 2 else np.inf

@@ -174,9 +174,9 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
             others = _with_other_sides(topic, parting, judged) if parting.equality else ()
             for problem, words in islice(others, MOST_FILTERS - len(filters)):
                 filters.setdefault(_key(problem), parting.told(problem, words))
+    beyond = [each.problem for each in problems.values()]
+    problems |= {_key(each.problem): each for each in _untried(launches, topic, judged, beyond)}
     problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
-    known = [*(each.problem for each in problems.values()), *judged]
-    problems |= {_key(each.problem): each for each in _untried(launches, topic, known)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
     rounded = (
@@ -198,9 +198,11 @@ def longest(topic: Topic) -> Problem:
     return problem
 
 
-def _untried(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
-    """Cases of ways that are taken in none that is `judged`: by all conditions of the launch block together, then by a
-    few of all."""
+def _untried(
+    launches: _Launches, topic: Topic, judged: Sequence[Problem], beyond: Sequence[Problem]
+) -> Iterator[Threshold]:
+    """Cases of ways that are taken in none that is `judged`, nor, by one condition, is `beyond`: by all conditions of
+    the launch block together, of which there are few, in problems as large as possible; then by a few of all."""
     partings: dict[object, _Parting] = {}
     for parting in islice(launches.partings(), MOST_CONDITIONS):
         partings.setdefault((parting.of_launch, *map(parting.sides, judged)), parting)
@@ -208,20 +210,26 @@ def _untried(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> It
     if not some:
         return
 
-    def affordable(problem: Problem) -> bool:
+    def affordable(share: float, problem: Problem) -> bool:
         elements = sum(map(math.prod, topic.shapes(problem).values()))
-        return elements <= MOST // WORD and _affordable(topic, problem, SHARE)
+        return elements <= MOST // WORD and _affordable(topic, problem, share)
 
-    problems = [*ways.drawn(topic, dimensions(topic), launches.numbers(), affordable)]
-    for tried, together, most in ((of_launch, len(of_launch), MOST_OF_LAUNCH), (some, TOGETHER, MOST_OF_ALL)):
-        taken = [parting.way for parting in tried]
-        found = ways.untried(taken, together, judged, problems, dimensions(topic), affordable)
-        for problem, few in islice(found, most):
-            judged = [problem, *judged]
+    names, known = dimensions(topic), judged if len(some) > 2 else [*beyond, *judged]
+    drawn = [*ways.drawn(topic, names, launches.numbers(), partial(affordable, SHARE))]
+    for tried, together, most, share in (
+        (of_launch, len(of_launch), MOST_OF_LAUNCH, 1),
+        (some, TOGETHER, MOST_OF_ALL, SHARE),
+    ):
+        taken, fits = [parting.way for parting in tried], partial(affordable, share)
+        for problem, few in islice(ways.untried(taken, together, known, drawn, names, fits), most):
+            larger = problem
+            if tried is of_launch:
+                larger = ways.grown(problem, names, partial(ways.way, taken), partial(affordable, LONGEST))
             *others, last = sorted({tried[place].place for place in few})[:TOGETHER]
             places = f"{', '.join(others)} and {last} come out together" if others else f"{last} comes out"
             said = f"There {places} as in no other case of such sizes."
-            yield Threshold(problem, said, thorough=False)
+            yield Threshold(larger, said, thorough=False)
+            known = [larger, *known]
 
 
 def _through_floats(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:
@@ -477,7 +485,7 @@ class _Launches:
             problem = self._around(topic, name, times * tile + more)
             if problem is not None:
                 size = f"{times} · {tile}{f' {more:+d}' if more else ''}"
-                yield Threshold(problem, f"There {name} is {size}.", thorough=False)
+                yield Threshold(problem, f"There {name} is {size}.", thorough=tile & (tile - 1) != 0)
 
     @staticmethod
     def _around(topic: Topic, name: str, size: int) -> Problem | None:

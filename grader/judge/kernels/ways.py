@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -35,12 +36,24 @@ DIVISIBLE = 12
 TIMES, BESIDE = (1, 1, 2, 3), (-1, 0, 0, 1, 2, 3)
 """How often a size holds a number of a condition, and what it is more."""
 
+LARGER = 2
+"""How many times as large as in the topic's main problem a size is at most: for millions of sequences it takes long to
+say what they cost."""
+
 SIDE = 12
 """What a size may be that is no dimension, where a condition names it: a filter's side, a stride."""
+
+MULTIPLES = (3, 2, 5)
+"""Of a power of two that a size becomes where it is to be a multiple of it."""
 
 UNSEEN = 16
 """What it is worth that conditions come out as nowhere else; that sizes are divisible by a power of two less is worth
 1."""
+
+
+def way(conditions: Sequence[Condition], problem: Problem) -> Way:
+    """What each condition comes out as."""
+    return tuple(condition(problem) for condition in conditions)
 
 
 def untried(
@@ -55,17 +68,15 @@ def untried(
     each with such conditions. They are made of those that are `drawn`, and of judged ones, by sizes that are divisible
     by less."""
 
-    def way(problem: Problem) -> Way:
-        return tuple(condition(problem) for condition in conditions)
+    taken = partial(way, conditions)
 
     def odd(problem: Problem) -> Problem:
-        return _odd(problem, dimensions, way, affordable)
+        return _odd(problem, dimensions, taken, affordable)
 
-    alike = {
-        way(problem): problem for problem in judged if affordable(problem)
-    }  # the cheapest, which come last
-    problems = [*judged, *drawn, *map(odd, alike.values())]
-    outcomes = np.array([[_OUTCOMES[each] for each in way(problem)] for problem in problems], np.int64)
+    alike = {taken(problem): problem for problem in judged}  # the cheapest, which come last
+    small = [each if affordable(each) else _small(each, dimensions, taken) for each in alike.values()]
+    problems = [*judged, *drawn, *map(odd, filter(affordable, small))]
+    outcomes = np.array([[_OUTCOMES[each] for each in taken(problem)] for problem in problems], np.int64)
     some = _distinct(outcomes)
     if not some:
         return
@@ -105,12 +116,32 @@ def _odd(
     way: Callable[[Problem], Way],
     affordable: Callable[[Problem], bool],
 ) -> Problem:
-    """The problem with sizes that are divisible by as little as they may be where the same way is taken."""
+    """The problem with sizes that are divisible by as little as they may be, and not alike, where the same way is
+    taken."""
     taken = way(problem)
     for name in dimensions:
         size = int(problem[name])
-        larger = ({**problem, name: size + (1 << power)} for power in range(_power(size)))
+        sizes = [size + (1 << power) for power in range(_power(size))]
+        if size > 1 and size & (size - 1) == 0:
+            others = {problem[other] for other in dimensions if other != name}
+            sizes += [times * size for times in MULTIPLES if times * size not in others]
+        larger = ({**problem, name: size} for size in sizes)
         problem = next((each for each in larger if affordable(each) and way(each) == taken), problem)
+    return problem
+
+
+def grown(
+    problem: Problem,
+    dimensions: Sequence[str],
+    way: Callable[[Problem], Way],
+    affordable: Callable[[Problem], bool],
+) -> Problem:
+    """The problem with sizes three times as large, and again, as long as the same way is taken: where there is much to
+    do, threads go on behind their first elements."""
+    taken = way(problem)
+    for name in dimensions:
+        while affordable(larger := {**problem, name: 3 * int(problem[name])}) and way(larger) == taken:
+            problem = larger
     return problem
 
 
@@ -158,21 +189,24 @@ def drawn(
         name: [*range(min(sizes), max(sizes) + 1), *(each for each in named if each >= min(sizes))]
         for name, sizes in usual.items()
     }
+    most = {name: LARGER * max(int(topic.sizes_main[name]), *usual[name]) for name in usual}
     for place in range(DRAWN):
         problem = dict(rng.choice(topic.judge_cases))
         if numbers and place % 3 == 0:  # all just beyond one number
             number = rng.choice(numbers)
-            problem |= {name: max(1, number + rng.choice(BESIDE)) for name in dimensions}
+            chosen = {name: number + rng.choice(BESIDE) for name in dimensions}
         else:
             least, around = rng.choice((0, rng.randint(1, DIVISIBLE))), rng.choice(MAGNITUDES)
+            chosen = {}
             for name in rng.sample(sorted(usual), rng.randint(1, len(usual))):
                 if name not in dimensions:
-                    problem[name] = rng.choice(sides[name])
+                    chosen[name] = rng.choice(sides[name])
                 elif numbers and rng.randrange(2):
-                    problem[name] = max(1, rng.choice(numbers) * rng.choice(TIMES) + rng.choice(BESIDE))
+                    chosen[name] = rng.choice(numbers) * rng.choice(TIMES) + rng.choice(BESIDE)
                 else:
                     unit = 1 << least + rng.choice((0, rng.randint(0, DIVISIBLE - least)))
-                    most = max(1, rng.choice((around, *MAGNITUDES)) // unit)
-                    problem[name] = unit * (2 * rng.randint(most // 4, most) + 1)
-        if affordable(problem):
+                    units = max(1, rng.choice((around, *MAGNITUDES)) // unit)
+                    chosen[name] = unit * (2 * rng.randint(units // 4, units) + 1)
+        problem |= {name: max(1, size) if name in dimensions else size for name, size in chosen.items()}
+        if all(problem[name] <= most[name] for name in dimensions) and affordable(problem):
             yield problem
