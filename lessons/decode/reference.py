@@ -259,20 +259,30 @@ def _has_nan_of_nobody(o: Exact, inputs: Inputs, right: Exact, bound: Exact) -> 
 
 
 LOST = 104.0
-"""How far a maximum may be above all scores at the most before floats have 0 for each exponential."""
+"""How far a maximum may be above all scores at the most before floats have 0 for each exponential. A sum of
+exponentials that is scaled step by step is 0 where the maximum is further above, by its logarithm."""
 
 
 def _has_maximum_of_nobody(o: Exact, batch: _Batch, right: Exact, bound: Exact) -> bool:
     """Whether those queries alone are wrong behind whose last token, in its page or in their row of the table, there is
-    a larger score than all of their own, and all of which it is so much larger that nothing is left of these."""
+    a larger score than all of their own, and all of which it is so much larger that nothing is left of these: they are
+    0, or NaN, which 0 / 0 is, or infinite. Where all queries are wrong, nothing is said: so they are where the sum that
+    all are divided by is not set."""
     own, most = batch.lengths, PAGE * batch.table.shape[1]
     scores = {place: scores for place, scores, _ in batch.heads()}
     wrong = {place for place in scores if not attended.near(o[place], right[place], bound[place])}
+    nothing = (~np.isfinite(o) | (o == 0.0)).all(axis=2)
     for other in (-(-own // PAGE) * PAGE, np.full_like(own, own.max()), np.full_like(own, most)):
         behind = batch._replace(lengths=np.where(own > 0, other, 0))
         above = {place: more.max() - scores[place].max() for place, more, _ in behind.heads()}
-        larger, lost = ({place for place in above if above[place] > least} for least in (0.0, LOST))
-        if lost and lost <= wrong <= larger < scores.keys():
+        larger = {place for place in above if above[place] > 0.0}
+        lost = {place for place in above if above[place] > LOST + np.log(len(scores[place]))}
+        if (
+            lost
+            and lost <= wrong <= larger
+            and wrong < scores.keys()
+            and all(nothing[place] for place in lost)
+        ):
             return True
     return False
 
@@ -618,7 +628,8 @@ _ZERO_SCORES = (
 )
 _MAXIMUM = (
     "A score from behind the last token, which is larger than a query's own, is taken for its maximum: exponentials of "
-    "the others are rounded to 0. Let scores from token lengths[b] on be -∞ before the maximum is taken, not behind it."
+    "the others are rounded to 0, and 0 / 0 is NaN. Let scores from token lengths[b] on be -∞ before the maximum is "
+    "taken, not behind it."
 )
 _FULL_PAGES = (
     "The last page, which is not full, is left out. A sequence has (lengths[b] + 15) / 16 pages: round up."
