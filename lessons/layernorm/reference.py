@@ -159,17 +159,26 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
         if not np.isnan(out[spoilt]).all():
             return _SWALLOWED
         nan = (np.isnan(out) & ~np.isnan(right)).any(axis=1) & ~spoilt
-        if nan.any():
-            halves = (np.abs(x[nan]).sum(axis=1) > LARGEST_HALF).all()
-            return _HALF_SUM if halves else _NAN.format(row=np.flatnonzero(nan)[0])
-        x, out, wrong = x[~spoilt], out[~spoilt], wrong[~spoilt]
-        if not little and _other_eps(x, gamma, beta, out, wrong, eps):
-            return _OTHER_EPS
-        finite = wrong & np.isfinite(out).all(axis=1)
-        said = _of_rows(x, gamma, beta, out, finite, eps, little)
-        if said is None and not little and _by_thread_0(x[wrong], gamma, beta, out[wrong]):
-            return _THREAD_0
-        return said
+        if not (np.abs(x[nan]).sum(axis=1) > LARGEST_HALF).all():
+            return _NAN.format(row=np.flatnonzero(nan)[0])
+        rest = ~(nan | spoilt)
+        said = _of_rest(x[rest], gamma, beta, out[rest], wrong[rest], eps, _gives(right[rest], out[rest]))
+        if not nan.any():
+            return said
+        return f"{_HALF_SUM} In other rows: {said}" if said else _HALF_SUM
+
+
+def _of_rest(
+    x: Exact, gamma: Exact, beta: Exact, out: Exact, wrong: NDArray[np.bool_], eps: float, little: bool
+) -> str | None:
+    """What wrong rows without NaN have in common."""
+    if not little and _other_eps(x, gamma, beta, out, wrong, eps):
+        return _OTHER_EPS
+    finite = wrong & np.isfinite(out).all(axis=1)
+    said = _of_rows(x, gamma, beta, out, finite, eps, little)
+    if said is None and not little and _by_thread_0(x[wrong], gamma, beta, out[wrong]):
+        return _THREAD_0
+    return said
 
 
 def _formulas(x: Exact, gamma: Exact, beta: Exact, eps: float) -> list[tuple[str, Exact]]:
@@ -552,7 +561,7 @@ _MEAN_ROUNDED = (
     "add up a part of the row."
 )
 _HALF_SUM = (
-    "Only rows whose elements add up to more than 65504 come out as NaN: that is the largest half, and a larger sum is "
+    "Rows whose elements add up to more than 65504 come out as NaN: that is the largest half, and a larger sum is "
     "infinite. Keep sums in floats."
 )
 _HALF_SQUARES = (

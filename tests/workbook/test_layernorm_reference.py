@@ -102,6 +102,13 @@ def sums_of_halves(x: Array) -> tuple[Array, Array]:
     return mean, ((x - mean) ** 2).mean(axis=1, keepdims=True)
 
 
+def sums_of_lanes_in_half(x: Array) -> tuple[Array, Array]:
+    lanes = np.pad(x, ((0, 0), (0, -x.shape[1] % 32))).reshape(len(x), -1, 32).astype(np.float16)
+    sums = np.add.accumulate(lanes, axis=1, dtype=np.float16)[:, -1]
+    mean = sums.astype(np.float64).sum(axis=1, keepdims=True) / x.shape[1]
+    return mean, ((x - mean) ** 2).mean(axis=1, keepdims=True)
+
+
 def squares_in_half(x: Array) -> tuple[Array, Array]:
     mean, variance = moments(x)
     return mean, (variance * x.shape[1]).astype(np.float16).astype(np.float64) / x.shape[1]
@@ -412,6 +419,13 @@ def test_a_nan_that_comes_of_nothing_is_told() -> None:
     row = np.argmin(np.abs(x).sum(axis=1))
     y[row] = np.nan
     assert said(inputs, y) == REFERENCE["_NAN"].format(row=row)
+
+
+def test_rows_that_sums_in_half_round_are_told_besides_those_that_overflow() -> None:
+    for seed in range(5):
+        inputs = drawn("real", seed)
+        answer = said(inputs, of(sums_of_lanes_in_half)(inputs))
+        assert answer == f"{REFERENCE['_HALF_SUM']} In other rows: {REFERENCE['_MEAN_ROUNDED']}"
 
 
 @pytest.mark.parametrize("kind", ["exact", "real"])
