@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -65,15 +65,16 @@ def mended(
     launched = _launched(kernel) if any_there_are and line is None else iter(())
     candidates = _candidates(kernel, line, only, any_there_are)
     for edit, changed in chain(compiled(kernel, candidates), launched):
+        ran: dict[Case, Outcome] = {}
         for case in tried:
-            outcome = runner.outcome(changed, case)
+            ran[case] = outcome = runner.outcome(changed, case)
             left -= executed(outcome)
             if outcome.refusal is not None:
                 break
         else:
             also = (*behind(runner.topic, edit, source, tried[0]), *others(runner, tried))
-            mends = all(right(runner, changed, case) for case in also)
-            if mends and not (edit.any and known.costs_more(changed, (*tried, *also))):
+            mends = all(_kept(ran, runner, changed, case).refusal is None for case in also)
+            if mends and not (edit.any and known.costs_more(ran)):
                 return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
         if left < 0:
             break
@@ -86,20 +87,25 @@ class _Known:
 
     runner: CaseRunner
     kernel: Kernel
-    _outcomes: dict[Case, Outcome] = field(default_factory=dict)
+    ran: dict[Case, Outcome] = field(default_factory=dict)
 
-    def costs_more(self, changed: Kernel, among: Sequence[Case]) -> bool:
-        """Whether a changed kernel accesses far more where this one is right, or leaves far more to one block."""
-        for case in among:
-            if case not in self._outcomes:
-                self._outcomes[case] = self.runner.outcome(self.kernel, case)
-            before, after = self._outcomes[case], self.runner.outcome(changed, case)
+    def costs_more(self, changed: Mapping[Case, Outcome]) -> bool:
+        """Whether a changed kernel has accessed far more where this one is right, or left far more to one block."""
+        for case, after in changed.items():
+            before = _kept(self.ran, self.runner, self.kernel, case)
             if before.refusal is None and _accessed(after) > MORE * _accessed(before):
                 return True
             pairs = zip(before.records, after.records, strict=False)
             if any(_share(now) > MORE * _share(then) for then, now in pairs if then.status == "completed"):
                 return True
         return False
+
+
+def _kept(ran: dict[Case, Outcome], runner: CaseRunner, kernel: Kernel, case: Case) -> Outcome:
+    """What a kernel does in a case, which is run once."""
+    if case not in ran:
+        ran[case] = runner.outcome(kernel, case)
+    return ran[case]
 
 
 def _accessed(outcome: Outcome) -> int:
