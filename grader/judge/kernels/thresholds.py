@@ -23,6 +23,7 @@ from functools import partial
 from itertools import combinations, islice, product
 from typing import Any
 
+from grader.emulator.machine.records import WORD
 from grader.errors import WarpladderError
 from grader.judge.correctness.cases import Case, make
 from grader.judge.kernels import ways
@@ -45,8 +46,6 @@ MOST = 1 << 25
 """Of a problem that is tried, bytes, and operations of which FLOP take as long as one: less than a second's."""
 
 FLOP = 8
-
-WORD = 4
 
 LONGEST = 1 / 2
 """Of MOST, the longest case of all."""
@@ -90,11 +89,6 @@ SHARES = ((4, 1), (64, 1), (260, 1))
 
 LARGE_TILE, MOST_LARGE = 512, 2
 """Powers of two from which on sizes around their multiples are tried, and of how many of a kernel."""
-
-AROUND_LARGE = ((1, -1), (2, 1), (1, 0.75))
-AROUND_LARGE_ALONE = (*AROUND_LARGE, (1, 3), (2, 7), (1, 15), (2, -3), (1, -7), (2, -15), (1, 0.25), (1, 0.5))
-"""Likewise of these; a fraction is that of a tile, and one element more. The others where a case has no other size, and
-is cheap."""
 
 IN_A_ROW, FIRST = 8, 9_000
 """Every rest of a division by it is tried, from one size on, where a problem has but one and its cases leave it out."""
@@ -162,12 +156,10 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     judged = sorted(topic.judge_cases, key=lambda problem: work(topic, problem), reverse=True)
     problems: dict[_Key, Threshold] = {}
     filters: dict[_Key, Threshold] = {}
-    alike = set()  # conditions that compare the same: code has many
     launches = _Launches(kernel, limits["multiprocessor_count"])
-    for parting in islice(launches.partings(), MOST_CONDITIONS):
-        compared = (parting.of_launch, *map(parting.sides, judged))
-        if compared not in alike and len(problems) < MOST_CASES:
-            alike.add(compared)
+    partings = launches.distinct(judged)
+    for parting in partings:
+        if len(problems) < MOST_CASES:
             for problem in () if parting.of_launch else _beyond_all(topic, parting, judged):
                 said = "otherwise than in every smaller case"
                 problems.setdefault(_key(problem), parting.told(problem, said))
@@ -175,7 +167,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
             for problem, words in islice(others, MOST_FILTERS - len(filters)):
                 filters.setdefault(_key(problem), parting.told(problem, words))
     beyond = [each.problem for each in problems.values()]
-    problems |= {_key(each.problem): each for each in _untried(launches, topic, judged, beyond)}
+    problems |= {_key(each.problem): each for each in _untried(launches, partings, topic, judged, beyond)}
     problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
@@ -199,14 +191,15 @@ def longest(topic: Topic) -> Problem:
 
 
 def _untried(
-    launches: _Launches, topic: Topic, judged: Sequence[Problem], beyond: Sequence[Problem]
+    launches: _Launches,
+    partings: Sequence[_Parting],
+    topic: Topic,
+    judged: Sequence[Problem],
+    beyond: Sequence[Problem],
 ) -> Iterator[Threshold]:
     """Cases of ways that are taken in none that is `judged`, nor, by one condition, is `beyond`: by all conditions of
     the launch block together, of which there are few, in problems as large as possible; then by a few of all."""
-    partings: dict[object, _Parting] = {}
-    for parting in islice(launches.partings(), MOST_CONDITIONS):
-        partings.setdefault((parting.of_launch, *map(parting.sides, judged)), parting)
-    some, of_launch = [*partings.values()][:MOST_TOGETHER], [*launches.conditions()][:MOST_TOGETHER]
+    some, of_launch = partings[:MOST_TOGETHER], [*launches.conditions()][:MOST_TOGETHER]
     if not some:
         return
 
@@ -300,6 +293,14 @@ def _gaps(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Itera
             low, high = (middle, high) if parting.way(at(middle)) == before else (low, middle)
         if launches.any(at(low)) and not launches.any(at(high)) and launches.any(at(high + 1)):
             yield Threshold(at(high), f"There {parting.place} and the others leave a gap.")
+
+
+def _around_large(tile: int, alone: bool) -> list[tuple[int, int]]:
+    """As AROUND, of a large tile: one element more or less, and three quarters of a tile; and others where a size is
+    `alone` in its problem, and cases are cheap."""
+    few = [(1, -1), (2, 1), (1, 3 * tile // 4 + 1)]
+    others = [(1, 3), (2, 7), (1, 15), (2, -3), (1, -7), (2, -15), (1, tile // 4 + 1), (1, tile // 2 + 1)]
+    return [*few, *others] if alone else few
 
 
 def _in_a_row(topic: Topic) -> Iterator[Threshold]:
@@ -444,6 +445,13 @@ class _Launches:
                 sides = partial(self.sides_in_code, launch, comparison)
                 yield _Parting(sides, comparison.holds, place, equality=comparison.test in ("eq", "ne"))
 
+    def distinct(self, judged: Sequence[Problem]) -> list[_Parting]:
+        """Those that do not all compare the same in these problems: code has many that do."""
+        found: dict[object, _Parting] = {}
+        for parting in islice(self.partings(), MOST_CONDITIONS):
+            found.setdefault((parting.of_launch, *map(parting.sides, judged)), parting)
+        return [*found.values()]
+
     def conditions(self) -> Iterator[_Parting]:
         """What the launch block compares in each `when`."""
         for launch in self._kernel.file.launches:
@@ -464,17 +472,14 @@ class _Launches:
         for tile in odd[:MOST_TILES]:
             yield from self._sized(topic, tile, AROUND)
         for tile in large[:MOST_LARGE]:
-            around = AROUND_LARGE_ALONE if one else AROUND_LARGE
-            rests = [
-                (times, more if isinstance(more, int) else int(more * tile) + 1) for times, more in around
-            ]
-            yield from self._sized(topic, tile, rests)
+            yield from self._sized(topic, tile, _around_large(tile, one))
         known = {*constants, SM_COUNT}
         shares = {constants[name] for side in sides for name in side.names & constants.keys()} | {
             math.prod(each.grid) for each in launches if all(side.names <= known for side in each.spec.grid)
         }
-        for number in sorted(shares)[-MOST_TILES:] if one else ():
-            yield from self._sized(topic, number, SHARES if number > WARP else ())
+        many = [number for number in sorted(shares) if number > WARP]
+        for number in many[-MOST_TILES:] if one else ():
+            yield from self._sized(topic, number, SHARES)
 
     def _at_main(self, topic: Topic) -> Sequence[PlannedLaunch]:
         planned = self._plan(topic.sizes_main)

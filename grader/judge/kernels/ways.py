@@ -43,7 +43,7 @@ say what they cost."""
 SIDE = 12
 """What a size may be that is no dimension, where a condition names it: a filter's side, a stride."""
 
-MULTIPLES = (3, 2, 5)
+FACTORS = (3, 2, 5)
 """Of a power of two that a size becomes where it is to be a multiple of it."""
 
 UNSEEN = 16
@@ -124,7 +124,7 @@ def _odd(
         sizes = [size + (1 << power) for power in range(_power(size))]
         if size > 1 and size & (size - 1) == 0:
             others = {problem[other] for other in dimensions if other != name}
-            sizes += [times * size for times in MULTIPLES if times * size not in others]
+            sizes += [times * size for times in FACTORS if times * size not in others]
         larger = ({**problem, name: size} for size in sizes)
         problem = next((each for each in larger if affordable(each) and way(each) == taken), problem)
     return problem
