@@ -167,7 +167,7 @@ def _with_lacking(finding: Finding, source: str) -> Finding:
     one, other = finding.block, finding.other.block if finding.other else None
     if finding.scope != "grid" or finding.action != "write" or one is None or other is None:
         return finding
-    axes = [axis for axis, *pair in zip(AXES, one, other, strict=True) if pair[0] != pair[1]]
+    axes = [axis for axis, mine, theirs in zip(AXES, one, other, strict=True) if mine != theirs]
     lacking = lacks_block(source, finding.place.line, finding.array or "", axes)
     return replace(finding, lacks_block=lacking)
 

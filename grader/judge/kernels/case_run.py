@@ -43,9 +43,7 @@ class CaseRun:
     case: Case
     data: CaseData
     order: Order = "rising"  # of the blocks, where they communicate
-    multiprocessors: int | None = (
-        None  # of the device that the launches are planned for, where it is a smaller one
-    )
+    multiprocessors: int | None = None  # of a smaller device, for which the launches are planned
     watch_nan: bool = False  # the records say what made the first NaN
     after: CaseRun | None = None
     """The module has been called before and was not loaded again: for that case, then on this one's arrays where they

@@ -167,10 +167,10 @@ class CaseRunner:
         fewer = on_fewer(kernel, case.problem, limits)
         if fewer is not None and _computed(fewer) != _computed(planned):
             return fewer, FEW_MULTIPROCESSORS
-        one = on_fewer(kernel, case.problem, limits, multiprocessors=1)
-        if one is None or one.launches == planned.launches or case.problem != self._largest_small():
+        if case.problem != self._largest_small():
             return None
-        return one, 1
+        one = on_fewer(kernel, case.problem, limits, multiprocessors=1)
+        return None if one is None or one.launches == planned.launches else (one, 1)
 
     def _largest_small(self) -> Problem | None:
         """The topic's small size with the most work."""
