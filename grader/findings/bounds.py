@@ -107,8 +107,12 @@ _UNMASKED = (
     "`{index}` holds all bits above those that are shifted out, and so comes to far more than the {elements} elements "
     "of `{array}`: keep the low bits alone, {mask}."
 )
-FAR_BEHIND = 256
-"""Arrays that an index has passed by which keeps bits that it was not to have: 8 more of them at the least."""
+_WHOLE = (
+    "`{index}` comes to far more than the {elements} elements of `{array}`, as a word of the input does that is taken "
+    "whole: keep the low bits alone, {mask}."
+)
+FAR_BEHIND = 16
+"""Arrays that an index has passed by which keeps bits that it was not to have: 4 more of them at the least."""
 _BELOW = "The index is below 0: has the array room in front for what is subtracted, and is nothing subtracted twice?"
 _UNSIGNED = " {what} is unsigned, and so is what is computed with it: no comparison with 0 keeps that out."
 _SIGNED_CHAR = (
@@ -162,12 +166,8 @@ def remedy(finding: Finding) -> str:
     if finding.in_heap or finding.instruction == "free":
         return _FREE_ONCE if finding.instruction == "free" else _IN_HEAP
     element = finding.element or 0
-    if finding.text is not None and (index := _unmasked(finding, finding.text)):
-        elements = math.prod(finding.shape or (0,))
-        mask = (
-            f"`({index}) & {elements - 1}`" if elements & (elements - 1) == 0 else f"`({index}) % {elements}`"
-        )
-        return _UNMASKED.format(index=index, elements=f"{elements:,}", array=finding.array, mask=mask)
+    if finding.text is not None and (unmasked := _of_bits(finding, finding.text)):
+        return unmasked
     if finding.text is not None and finding.text.signed_char and -128 <= element < 0:
         return _SIGNED_CHAR.format(meant=element + 256, element=element)
     if finding.space == "shared":
@@ -204,10 +204,23 @@ def _behind_shared(finding: Finding) -> str:
     return (f"{_SHARED}{_MORE_SHARED}" if has else _NO_SHARED).format(needed=f"{needed:,}")
 
 
-def _unmasked(finding: Finding, text: Text) -> str:
-    """The index of an access far outside of its array that is shifted, and keeps whatever is above; "" of another."""
-    far = abs(finding.element or 0) >= FAR_BEHIND * math.prod(finding.shape or (0,)) > 0
-    return next((each for each in (text.index, text.formed) if far and shifts_alone(each)), "")
+def _of_bits(finding: Finding, text: Text) -> str:
+    """Of an access far outside of its array whose index keeps bits that it was not to have; "" of another."""
+    element, elements = abs(finding.element or 0), math.prod(finding.shape or (0,))
+    if not element >= FAR_BEHIND * elements > 0:
+        return ""
+    indices = [each.strip() for each in (text.index, text.formed)]
+    far = element >= FAR_BEHIND * text.most
+    words = [each for each in indices[:1] if far and _ONE_VALUE.fullmatch(each)]
+    for said, found in ((_UNMASKED, filter(shifts_alone, indices)), (_WHOLE, words)):
+        if index := next(iter(found), ""):
+            own = f"({index})" if ">>" in index else index
+            mask = f"`{own} & {elements - 1}`" if elements & (elements - 1) == 0 else f"`{own} % {elements}`"
+            return said.format(index=index, elements=f"{elements:,}", array=finding.array, mask=mask)
+    return ""
+
+
+_ONE_VALUE = re.compile(r"[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?")
 
 
 def shifts_alone(index: str) -> bool:

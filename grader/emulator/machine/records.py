@@ -189,6 +189,8 @@ class Text:
     """Something in the kernel is compared with the bytes of the array."""
     given: bool = False
     """That condition is the task's own, and right."""
+    most: int = 0
+    """Elements of the largest array that the kernel is given."""
 
 
 @dataclass(frozen=True)

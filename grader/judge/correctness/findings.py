@@ -55,6 +55,9 @@ MOST_OF_AN_INT = 2**31 - 1
 FAR_MORE = 8
 """Threads for each element of the largest array that are too many to be meant."""
 
+MOST_SUBTRACTED = 2**28
+"""Elements below 0, as an index without a sign has them: what is larger is taken as it is, as a word of data may be."""
+
 
 @dataclass(frozen=True)
 class ArrayType:
@@ -130,6 +133,7 @@ def located(
                 goes_on=goes_on(source, line, finding.array or ""),
                 in_bytes=compares_bytes(source, line, finding.array),
                 given=condition is not None and source.splitlines()[condition - 1].strip() in own,
+                most=elements,
             )
             text = seen if source else None
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
@@ -179,7 +183,7 @@ def _below_0(finding: Finding) -> Finding:
         return finding
     if finding.text is not None and any(map(shifts_alone, (finding.text.index, finding.text.formed))):
         return finding  # nothing is subtracted: its top bit was set
-    if not 2**31 * size <= finding.address - place.base < 2**32 * size:
+    if not (2**32 - MOST_SUBTRACTED) * size <= finding.address - place.base < 2**32 * size:
         return finding
     return replace(finding, address=finding.address - 2**32 * size, wrapped=True)
 

@@ -222,14 +222,22 @@ def test_an_unsigned_index_that_was_to_be_below_0_is(address: int, element: int)
     assert found.wrapped == (element == -8)
 
 
-@pytest.mark.parametrize("line", ["atomicAdd(&c[word >> shift], 1);", "c[b] += 1;"])
-def test_an_index_whose_top_bit_was_set_is_not_below_0(line: str) -> None:
+@pytest.mark.parametrize(
+    ("line", "masked"),
+    [
+        ("atomicAdd(&c[word >> shift], 1);", "(word >> shift) & 255"),
+        ("c[b] += 1;", "(word >> 8) & 255"),
+        ("c[words.x] += 1;", "words.x & 255"),
+        ("c[words[i]] += 1;", "words[i] & 255"),
+    ],
+)
+def test_an_index_whose_top_bit_was_set_is_not_below_0(line: str, masked: str) -> None:
     source = f"__shared__ unsigned c[256];\nunsigned b = word >> 8;\n{line}\n"
     finding = Finding("out_of_bounds", at(3), 1, space="shared", address=4 * 0xD6C61D70, size=4, array="c")
     given = record(findings=(replace(finding, allocation=Allocation(0, 1024)),))
     ((found,),) = (item.findings for item in located([given], {}, source))
     assert found.element == 0xD6C61D70
-    assert re.search(r"keep the low bits alone, `\(word >> \w+\) & 255`\.$", remedy(found))
+    assert remedy(found).endswith(f"keep the low bits alone, `{masked}`.")
 
 
 def test_what_a_line_does_in_several_calls_is_told_once() -> None:
