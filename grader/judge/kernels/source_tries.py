@@ -47,6 +47,11 @@ _OF_C = re.compile(r'\bextern\s+"C"')
 _TOP = re.compile(r"^(?=\.(?:visible|weak|extern|entry|func|global|const|shared)\b)", re.MULTILINE)
 _ACCESS = re.compile(r"^\s*(?:@!?%p\d+\s+)?((?:ld|st|atom|red)\.[\w.:]+)", re.MULTILINE)
 _SPACE = re.compile(r"ladder_try_(\d+)_")
+_OF_BLOCK = re.compile(r"^// *block *=")
+_LOOP = (
+    "Or leave the block as it is, and have each thread take {times} elements: "
+    "`for (int j = 0; j < {tile}; j += {threads})`."
+)
 
 
 def mended(
@@ -147,7 +152,20 @@ def _launched(kernel: Kernel) -> Iterator[tuple[Edit, Kernel]]:
                 changed = parse_source(edit.applied(file.source), file.signature, file.path)
                 if set(changed.constant_names) <= constants.keys():
                     used = {name: constants[name] for name in changed.constant_names}
-                    yield edit, Kernel(changed, kernel.build, used)
+                    yield (
+                        replace(edit, why=_loop(edit, file.source, constants)),
+                        Kernel(changed, kernel.build, used),
+                    )
+
+
+def _loop(edit: Edit, source: str, constants: Mapping[str, int]) -> str:
+    """What does instead of more threads a block: each has more elements. "" of another change."""
+    start, end, tile = edit.changes[0]
+    threads = source[start:end]
+    own, more = constants.get(threads, 0), constants.get(tile, 0)
+    if not _OF_BLOCK.match(source.splitlines()[edit.line - 1]) or not 0 < own < more or more % own:
+        return ""
+    return _LOOP.format(times=more // own, tile=tile, threads=threads)
 
 
 def _constants(kernel: Kernel) -> dict[str, int]:
