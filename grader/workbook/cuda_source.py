@@ -241,7 +241,8 @@ def lacks_block(source: str, line: int, array: str, axes: Iterable[Axis]) -> str
     """The components of blockIdx along these axes, `blockIdx.x`, where a line's index of an array is seen to have none
     of them, nor anything that may be made of them; "" where it has, or that is not to be seen."""
     index, _ = index_of(source, line, array)
-    made, left = "", [index]
+    pointers = (_set_to(source, line - 1, name) for name, _ in _indices(source, line) if name != array)
+    made, left = "", [index, *(text for text in pointers if re.search(rf"\b{re.escape(array)}\b", text))]
     for _ in range(_MOST_NAMES):
         found = " ".join(left)
         made = f"{made} {found}"

@@ -396,18 +396,20 @@ def test_numbers_that_a_file_divides_by() -> None:
 
 
 @pytest.mark.parametrize(
-    ("set_to", "index", "lacking"),
+    ("set_to", "stored", "lacking"),
     [
-        ("", "threadIdx.x", "blockIdx.x"),
-        ("i = threadIdx.x + 8 * k", "i", "blockIdx.x"),
-        ("i = size_t(blockIdx.y) * N + threadIdx.x", "i", "blockIdx.x"),
-        ("i = blockIdx.x * 256 + threadIdx.x", "i + N", ""),
-        ("i = first(N) + threadIdx.x", "i", ""),
-        ("i = rows[threadIdx.x]", "i", ""),
+        ("", "out[threadIdx.x]", "blockIdx.x"),
+        ("i = threadIdx.x + 8 * k", "out[i]", "blockIdx.x"),
+        ("i = size_t(blockIdx.y) * N + threadIdx.x", "out[i]", "blockIdx.x"),
+        ("i = blockIdx.x * 256 + threadIdx.x", "out[i + N]", ""),
+        ("i = first(N) + threadIdx.x", "out[i]", ""),
+        ("i = rows[threadIdx.x]", "out[i]", ""),
+        ("to = out + size_t(blockIdx.x) * N", "to[threadIdx.x]", ""),
+        ("to = out + N", "to[threadIdx.x]", "blockIdx.x"),
     ],
 )
-def test_an_index_that_has_nothing_of_the_block(set_to: str, index: str, lacking: str) -> None:
-    source = f"__global__ void k(float* out, int N) {{\n    {set_to};\n    out[{index}] = 1;\n}}\n"
+def test_an_index_that_has_nothing_of_the_block(set_to: str, stored: str, lacking: str) -> None:
+    source = f"__global__ void k(float* out, int N) {{\n    {set_to};\n    {stored} = 1;\n}}\n"
     assert lacks_block(source, 3, "out", ["x"]) == lacking
 
 
