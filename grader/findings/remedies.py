@@ -47,6 +47,10 @@ _INITIALISE = (
     "Shared memory holds nothing at the start: write every element before it is read, also at the edges, and put a "
     "__syncthreads() between."
 )
+_SET_TO_0 = (
+    "Shared memory holds nothing at the start: set every element of `{array}` to 0 before one is added to, and put a "
+    "__syncthreads() between."
+)
 GO_ON = "`for (int i = threadIdx.x; i < {elements}; i += blockDim.x)`"
 """A loop in which the threads of a block take all elements, however few they are."""
 _FEW_THREADS = (
@@ -60,9 +64,9 @@ _RETURNED = (
     "the condition on what they load from and store to global memory."
 )
 _RETURNED_UNSET = (
-    "Store 0 to shared memory, or whatever leaves the result as it is, where there is no element, in place of the "
-    "`return` in line {line}: every thread has to fill its part and to reach the barriers behind. Put the condition on "
-    "what is loaded from and stored to global memory."
+    "Store 0 to shared memory where there is no element (or what leaves the result as it is, as 1 does a product), and "
+    "take out the `return` in line {line}: every thread has to fill its part and to reach the barriers behind. Its "
+    "condition belongs in front of each load from and store to global memory."
 )
 _SYNCTHREADS = (
     "Put a __syncthreads() between the accesses: after {array} is written and before it is read, and after it is read "
@@ -70,7 +74,7 @@ _SYNCTHREADS = (
 )
 _BETWEEN = (
     "Put a __syncthreads() between lines {upper} and {lower}, where all threads come by: before one {does} {array}, "
-    "all are to have {done} it."
+    "all are to have {done}."
 )
 _SYNCWARP = (
     "Lanes of a warp do not run in step by themselves: put a __syncthreads() between the accesses where all of the "
@@ -115,9 +119,9 @@ _EACH_BLOCK = (
 _SAME_LINE = (
     "Both accesses are in this line, which one thread may execute before another. Where a step of a loop reads what "
     "the step before has stored, put a __syncthreads() at the end of each step, outside of any `if`. Where one element "
-    "is read and another stored in the same step, read into a variable, put a __syncthreads() behind, then store. "
-    "Among lanes of one warp a __syncwarp() is enough."
+    "is read and another stored in the same step, read into a variable, put a __syncthreads() behind, then store."
 )
+_OF_LANES = " Among lanes of one warp a __syncwarp() is enough."
 _STORED_TWICE = (
     "Nothing says whose value stays. Is it one element that both lines are meant to store? Then put a __syncthreads() "
     "between them. Else an index is wrong, which no barrier mends: compare the two."
@@ -319,6 +323,8 @@ def _remedy_of_unset(finding: Finding) -> str:
         said = _FEW_THREADS.format(threads=finding.one_each, array=finding.array, elements=elements)
         lines = " and ".join(f"line {line}" for line in finding.likewise)
         return f"{said} {_LIKEWISE.format(lines=lines)}" if lines else said
+    if finding.kind == "uninitialised_shared" and finding.action == "atomic" and finding.array:
+        return _SET_TO_0.format(array=finding.array)
     if finding.kind == "uninitialised_shared" and len(finding.shape or ()) > 1:
         return _TILE.format(array=finding.array) + _INITIALISE
     return _REMEDIES[finding.kind]
@@ -358,10 +364,10 @@ def _remedy_of_race(finding: Finding) -> str:
             return _FREE_BEHIND_THE_LAST_READ
         same_line = finding.other is not None and finding.other.place == finding.place
         if finding.other is not None and finding.action == finding.other.action == "write":
-            return _ALL_STORE_ONE if same_line else _STORED_TWICE
-        return (
-            _SAME_LINE if same_line else _SYNCWARP if finding.scope == "warp" else _barrier_between(finding)
-        )
+            return _ALL_STORE_ONE if same_line else _remedy_of_twice(finding)
+        of_lanes = f"{_SAME_LINE}{_OF_LANES}" if same_line else _SYNCWARP
+        of_block = _SAME_LINE if same_line else _barrier_between(finding)
+        return of_lanes if finding.scope == "warp" else of_block
     if finding.of_block:
         return _DEVICE_SCOPE
     if announces:
@@ -376,6 +382,13 @@ def _remedy_of_race(finding: Finding) -> str:
     return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC
 
 
+def _remedy_of_twice(finding: Finding) -> str:
+    """Of stores in two lines, the first of which may set elements to 0 for the other to add to."""
+    other = finding.other or Access()
+    clears_first = finding.clears == min(finding.place.line, other.place.line)
+    return _barrier_between(finding) if clears_first and finding.in_turn else _STORED_TWICE
+
+
 def _barrier_between(finding: Finding) -> str:
     """Which accesses a barrier is to stand between. In a loop, either may be the first."""
     other, array = finding.other or Access(), f"`{finding.array}`" if finding.array else "memory"
@@ -384,7 +397,7 @@ def _barrier_between(finding: Finding) -> str:
     upper, lower = sorted(
         ((finding.place.line, finding.action), (other.place.line, other.action)), key=lambda each: each[0]
     )
-    done = "read" if upper[1] == "read" else "written"
+    done = "read it" if upper[1] == "read" else "set it to 0" if finding.clears == upper[0] else "written it"
     return _BETWEEN.format(
         upper=upper[0], lower=lower[0], does=VERBS[lower[1] or "read"], array=array, done=done
     )

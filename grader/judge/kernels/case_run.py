@@ -79,10 +79,12 @@ class Outcome:
     findings: tuple[FindingResult, ...] = ()
     comparison: Comparison | None = None  # of the first wrong output, else of the one with the largest error
     printed: str = ""  # by the kernel
+    planned: Planned | None = None  # the launches that showed it
 
 
 def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float, outcome: Outcome) -> None:
     """Run a kernel once and look at everything it did. Raises Refused; `outcome` has what is known by then."""
+    outcome.planned = case_run.planned
     runner.load_afresh(case_run.kernel, timeout_s)
     if case_run.after is not None:
         _call(runner, case_run.after, budget, timeout_s)

@@ -234,6 +234,7 @@ class CaseRunner:
             raise
         except Refused as refused:
             outcome.findings, outcome.comparison = again.findings, again.comparison
+            outcome.planned = again.planned
             raise self._of_again(refused, attempt, outcome) from None
         if attempt.order == SWITCHED and not attempt.after:
             outcome.records = tuple(map(_shared_as, outcome.records, again.records))

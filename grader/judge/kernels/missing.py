@@ -26,8 +26,11 @@ TILES = (8, 128)
 AXES = {"row": (1, 0), "column": (0, 1), "element": (0,)}
 """The sides of a grid that go along rows, columns, or all elements of an array, the likelier first."""
 
-LEFT = "take one by one what is left where a thread takes several at a time."
-GO_ON = "Make the grid larger, with cdiv(a, b), which rounds up, or let each thread go on by all threads at a time."
+LEFT = "too few where a thread takes several at a time. Add a loop behind, or a condition, that takes each by itself."
+GO_ON = (
+    "Make the grid larger, with cdiv(a, b), which rounds up, or let each thread go on by all threads at a time, in a "
+    "loop with `i += gridDim.x * blockDim.x`."
+)
 TURNED = (
     "Along the other side it has enough: where rows become columns, do blockIdx.x and blockIdx.y change places in the "
     f"index of what is stored? If not: {GO_ON[0].lower()}{GO_ON[1:]}"
@@ -74,7 +77,8 @@ def _both_ends(flat: Mask) -> str:
         return ""
     return (
         f"They are the first {there[0]} and the last {len(flat) - 1 - there[-1]}: does a condition leave out those "
-        "that have not all of their neighbours? Put it on each neighbour that is read, and store every element."
+        "that have not all of their neighbours? Every element is to be stored: ask of each neighbour, before it is "
+        "read, whether its index lies inside of the array."
     )
 
 

@@ -49,7 +49,7 @@ _ACCESS = re.compile(r"^\s*(?:@!?%p\d+\s+)?((?:ld|st|atom|red)\.[\w.:]+)", re.MU
 _SPACE = re.compile(r"ladder_try_(\d+)_")
 _OF_BLOCK = re.compile(r"^// *block *=")
 _LOOP = (
-    "Or leave the block as it is, and have each thread take {times} elements: "
+    "Or leave the block as it is, and have each thread take {times} elements wherever it takes one: "
     "`for (int j = 0; j < {tile}; j += {threads})`."
 )
 

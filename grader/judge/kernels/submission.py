@@ -22,6 +22,7 @@ from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case, make, unlike
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.explaining import AT_EDGES, NOTHING
+from grader.judge.correctness.findings import AXES
 from grader.judge.correctness.verdict import (
     ALL_OF_IT,
     ENDLESS,
@@ -234,7 +235,7 @@ def _explained(
     ):
         current.mended_by(mended)
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mended}")
-    planned = current.compiled.plan(case.problem, runner.child.hello().limits)
+    planned = outcome.planned or current.compiled.plan(case.problem, runner.child.hello().limits)
     comparison = outcome.comparison
     odd = signature_lint.of_threads(current.compiled, planned.launches)
     if comparison is not None and comparison.first_unwritten is not None:
@@ -356,11 +357,10 @@ def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[S
         outcome = runner.outcome(current.compiled, other)
         if outcome.refusal is not None and outcome.refusal.verdict == "timeout":
             break
-        if outcome.refusal is None or outcome.comparison is None:
+        if outcome.refusal is None or outcome.comparison is None or outcome.planned is None:
             continue
-        planned = current.compiled.plan(other.problem, runner.child.hello().limits)
         source, faulty = current.file.source, bool(outcome.findings)
-        found.append(Seen(other, outcome.refusal, planned, outcome.comparison, source, faulty))
+        found.append(Seen(other, outcome.refusal, outcome.planned, outcome.comparison, source, faulty))
     return found
 
 
@@ -409,7 +409,7 @@ def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: 
     collide = () if seen is None else _colliding(seen)
     if (work(runner.topic, case.problem) > SMALL and not _repeats(outcome)) or not ordered:
         return ""
-    if seen and seen.kind not in MENDED and not collide and not _overlapping(seen):
+    if seen and seen.kind not in MENDED and not collide and not _overlapping(seen, current.file.source):
         return ""
     cases = launch_tries.to_be_right(runner, case)
     return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=collide)
@@ -431,14 +431,16 @@ def _colliding(seen: FindingResult) -> tuple[int, ...]:
     return seen.line, other.line
 
 
-def _overlapping(seen: FindingResult) -> bool:
-    """Whether blocks store to each other's elements, which no barrier comes between: an index is wrong."""
+def _overlapping(seen: FindingResult, source: str) -> bool:
+    """Whether blocks store to each other's elements, which no barrier comes between, by an index that has something of
+    blockIdx: it is wrong."""
     other = seen.other
     return (
         other is not None
         and seen.kind == "race"
         and seen.space == "global"
         and seen.action == other.action == "write"
+        and not cuda_source.lacks_block(source, seen.line or 0, seen.array or "", AXES)
     )
 
 

@@ -57,7 +57,9 @@ def too_small(source: str) -> str:
     """The first index, by the line, that is formed in a type that large sizes go beyond, in a sentence that says what
     mends it; "" for none."""
     text = looked_at(source)
-    return min(chain(_narrow(text), _late(text), _products(text), _over_grid(text)), default=(0, ""))[1]
+    return min(
+        chain(_narrow(text), _late(text), _products(text), _kept(text), _over_grid(text)), default=(0, "")
+    )[1]
 
 
 def too_far(source: str) -> str:
@@ -104,8 +106,20 @@ def _products(text: str) -> Iterator[Said]:
             names = "|".join(re.findall(r"\w+", found["all"]))
             if not re.search(rf"\b{_WIDE}\s+(?:{names})\b", text) and "size_t" not in found["all"]:
                 line, formed = line_at(text, found.start("all")), found["all"].strip()
-                mend = f"`{_in_size_t(formed)}`{'' if found['kept'] else ', and a size_t to keep it in'}"
-                yield line, f"Line {line}: `{formed}` is formed in int: {mend}."
+                keep = "" if found["kept"] else ", and keep it in a size_t"
+                yield line, f"Line {line}: `{formed}` is formed in int. Write `{_in_size_t(formed)}`{keep}."
+
+
+def _kept(text: str) -> Iterator[Said]:
+    """Rows times their length, formed in a size_t and kept in an int."""
+    for size in int_sizes(text)[0]:
+        product = rf"(?=[^;]{{0,100}}\bsize_t\b)[^;=]{{0,60}}\*\s*{size}\b[^;=]{{0,60}};"
+        for found in re.finditer(rf"\bint\s+(?P<name>\w+)\s*=(?!=){product}", text):
+            line = line_at(text, found.start("name"))
+            yield (
+                line,
+                f"Line {line}: `{found['name']}` is an int, and is set to a size_t: make it a size_t as well.",
+            )
 
 
 def _over_grid(text: str) -> Iterator[Said]:

@@ -3,7 +3,6 @@ was taken for the length of a row."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -43,11 +42,15 @@ def test_a_return_is_named_where_threads_are_missing(
     assert found.returned == line
 
 
+def test_what_is_added_to_is_to_be_set_to_0_before() -> None:
+    unset = Finding("uninitialised_shared", at(5), 1, action="atomic", array="counts", shape=(256,))
+    assert "set every element of `counts` to 0 before one is added to" in remedy(unset)
+    assert "set every element" not in remedy(replace(unset, action="read"))
+
+
 def test_threads_that_have_left_are_to_fill_their_part_first_of_all() -> None:
     gone = Finding("uninitialised_shared", at(5), 1, returned=4)
-    assert remedy(gone).startswith(
-        "Store 0 to shared memory, or whatever leaves the result as it is, where there is no"
-    )
+    assert remedy(gone).startswith("Store 0 to shared memory where there is no element")
     assert remedy(replace(gone, kind="barrier")).startswith(
         "Threads return in line 4, and do not reach barriers"
     )

@@ -270,7 +270,7 @@ def test_a_product_in_int_is_told_by_its_line(
         prepare(topic.parse(tmp_path / "mine.cu"), pool.arch), topic, pool, 5, NEVER
     ).beyond
     assert beyond is not None
-    assert "Line 9: `M * N` is formed in int: `size_t(M) * N`" in beyond
+    assert "Line 9: `M * N` is formed in int. Write `size_t(M) * N`" in beyond
 
 
 @pytest.mark.parametrize(
