@@ -28,6 +28,7 @@ _TYPE = re.compile(
     r"void|bool|u?(?:char|short|int|long|longlong)[1-4]?|(?:float|double)[1-4]?|(?:__)?half2?|unsigned|size_t|auto"
 )
 _NO_OPERAND = re.compile(rf"{_TYPE.pattern}|const|return|else|if|for|while|\w+_cast")
+_OF_PLACE = re.compile(r"\b(?:thread|block)Idx\b|\b(?:block|grid)Dim\b")
 _TWO_AXES = re.compile(r"\b(?:thread|block)Idx\.y\b")
 
 _BINDS = {
@@ -264,7 +265,8 @@ def _of_operators(parts: _Expressions) -> Iterator[_Small]:
         if other := _OF_ENDS.get(sign) or _OTHER.get(sign):
             yield parts.changed(rank, first, last, f"{left} {other} {right}")
         if compares:
-            for by in ("- 1", "+ 1"):
+            # Of numbers that are equal, or are not, one more or less would only have nobody go that way.
+            for by in ("- 1", "+ 1") if sign in _OF_ENDS or _OF_PLACE.search(f"{left} {right}") else ():
                 yield parts.changed(_FAR, first, last, f"{left} {sign} {right} {by}")
             continue
         yield parts.changed(_NEXT, first, last, left)

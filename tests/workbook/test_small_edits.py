@@ -77,6 +77,12 @@ def test_what_several_lines_have_in_common_is_changed_in_all_of_them_at_once_and
     ]
 
 
+def test_a_condition_is_not_made_one_that_never_holds() -> None:
+    said = [edit.said for edit in edits("void f(int own, int v) {\n    if (own == v) return;\n}\n")]
+    assert any("`own != v`" in each for each in said)
+    assert not any("v + 1" in each or "v - 1" in each for each in said)
+
+
 def test_axes_are_exchanged_only_where_there_are_two() -> None:
     assert not any("blockIdx.y" in said for said in MADE)
     assert any(
