@@ -8,7 +8,7 @@ filter alone, it is tried with other filters that the condition lets through: `R
 where integers become floats and integers again, or a quotient is the upper half of a product by a reciprocal, sizes are
 tried at random: few show what is rounded. Counts in floats are tried with more than a float counts. Blocks, tiles and
 numbers of shares are tried with whole ones, and with a few elements more or less, where the topic's own cases have none
-such.
+such; and once more on each way that few of the cases take (rests.py).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from typing import Any
 
 from grader.emulator.machine.records import WORD
 from grader.errors import WarpladderError
 from grader.judge.correctness.cases import Case, make
-from grader.judge.kernels import ways
+from grader.judge.kernels import rests, ways
 from grader.judge.kernels.case_runner import work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
@@ -105,6 +105,9 @@ MOST_TOGETHER, TOGETHER, SHARE = 12, 4, 1 / 6
 MOST_OF_LAUNCH, MOST_OF_ALL = 6, 10
 """Cases of ways, by the launch block's conditions and by all."""
 
+STEP = 3
+"""What a stride or a padding is at most."""
+
 MOST_FILTERS = 4
 """Cases with other filters that are tried."""
 
@@ -168,6 +171,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
                 filters.setdefault(_key(problem), parting.told(problem, words))
     beyond = [each.problem for each in problems.values()]
     problems |= {_key(each.problem): each for each in _untried(launches, partings, topic, judged, beyond)}
+    problems |= {_key(each.problem): each for each in _rests(launches, partings, topic, judged, beyond)}
     problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
@@ -223,6 +227,35 @@ def _untried(
             said = f"There {places} as in no other case of such sizes."
             yield Threshold(larger, said, thorough=False)
             known = [larger, *known]
+
+
+def _rests(
+    launches: _Launches,
+    partings: Sequence[_Parting],
+    topic: Topic,
+    judged: Sequence[Problem],
+    beyond: Sequence[Problem],
+) -> Iterator[Threshold]:
+    """Cases around multiples of a kernel's numbers, on ways that few of those that are `judged` take."""
+    search = rests.Search(
+        [parting.way for parting in partings],
+        dimensions(topic),
+        _steps(topic),
+        launches.tiles,
+        lambda problem: _cost(topic, problem) / MOST,
+    )
+    for problem, said in search.found(judged, beyond):
+        yield Threshold(problem, f"There {said}, on a way that few sizes take.", thorough=False)
+
+
+def _steps(topic: Topic) -> dict[str, list[int]]:
+    """Sizes that are no dimensions and stay small in all cases, as a stride and a padding do, with what they may be."""
+    found = {}
+    for name in sorted({*_names(topic)} - {*dimensions(topic)}):
+        sizes = {int(case[name]) for case in topic.judge_cases}
+        if max(sizes) <= STEP:
+            found[name] = [*range(min(sizes), max(sizes) + 1)]
+    return found
 
 
 def _through_floats(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:
@@ -398,10 +431,14 @@ def dimensions(topic: Topic) -> list[str]:
 
 def _affordable(topic: Topic, problem: Problem, times: float = 1) -> bool:
     """Whether it is a problem, and not too much work."""
+    return _cost(topic, problem) <= times * MOST
+
+
+def _cost(topic: Topic, problem: Problem) -> float:
+    """What MOST is the most of; of no problem of the topic, infinite."""
     if impossible(problem, topic.signature):
-        return False
-    flop = topic.reference.min_flop(problem) // FLOP
-    return flop <= times * MOST and flop + topic.reference.min_bytes(problem) <= times * MOST
+        return math.inf
+    return topic.reference.min_flop(problem) // FLOP + topic.reference.min_bytes(problem)
 
 
 def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: bool) -> Problem | None:
@@ -411,7 +448,8 @@ def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: 
     for seen in (parting.way, parting.beyond):  # where a size is to be a number, ways part there alone
         low = high = int(base[size])
         before = seen(base)
-        while seen(at(high)) == before and high <= topic.sizes_main[size] and _affordable(topic, at(high), 2):
+        most = ways.LARGER * topic.sizes_main[size]
+        while seen(at(high)) == before and high <= most and _affordable(topic, at(high), 2):
             low, high = high, 2 * high or 1
         while high - low > 1:
             middle = (low + high) // 2
@@ -453,11 +491,30 @@ class _Launches:
         return [*found.values()]
 
     def conditions(self) -> Iterator[_Parting]:
-        """What the launch block compares in each `when`."""
+        """What the launch block compares."""
         for launch in self._kernel.file.launches:
-            for each in launch.when.comparisons if launch.when else ():
-                place = f"`{each.text}` in line {launch.line_of('when')}"
+            for key, each in launch.compared():
+                place = f"`{each.text}` in line {launch.line_of(key)}"
                 yield _Parting(partial(self.sides, each), each.holds, place)
+
+    def tiles(self, problem: Problem) -> list[int]:
+        """What a kernel may go by in a problem: threads and blocks, its constants, arrays in shared memory, and what it
+        divides by; the largest first."""
+        file, planned = self._kernel.file, self._plan(problem)
+        launches = planned.launches if planned else ()
+        found = {
+            *cuda_source.divisors(file.source, self._texts()),
+            *self._kernel.constants.values(),
+            rests.LARGE_UNIT,
+        }
+        found |= {math.prod(sides) for each in launches for sides in (each.block, each.grid)}
+        arrays = chain.from_iterable(cuda_source.shared_arrays(file.source).values())
+        found |= {extent for array in arrays for extent in array.extents if extent}
+        return sorted((number for number in found if number >= rests.LEAST), reverse=True)
+
+    def _texts(self) -> list[str]:
+        """The expressions of the launch block."""
+        return [each.text for launch in self._kernel.file.launches for each in launch.expressions()]
 
     def around_tiles(self, topic: Topic) -> Iterator[Threshold]:
         """Cases around multiples of what a kernel makes blocks, tiles or shares of, where sizes around them are not

@@ -74,7 +74,7 @@ def untried(
         return _odd(problem, dimensions, taken, affordable)
 
     alike = {taken(problem): problem for problem in judged}  # the cheapest, which come last
-    small = [each if affordable(each) else _small(each, dimensions, taken) for each in alike.values()]
+    small = [each if affordable(each) else smallest(each, dimensions, taken) for each in alike.values()]
     problems = [*judged, *drawn, *map(odd, filter(affordable, small))]
     outcomes = np.array([[_OUTCOMES[each] for each in taken(problem)] for problem in problems], np.int64)
     some = _distinct(outcomes)
@@ -98,7 +98,7 @@ def untried(
         )
 
 
-def _small(problem: Problem, dimensions: Sequence[str], way: Callable[[Problem], Way]) -> Problem:
+def smallest(problem: Problem, dimensions: Sequence[str], way: Callable[[Problem], object]) -> Problem:
     """The problem with sizes below which another way is taken."""
     taken = way(problem)
     for name in dimensions:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from grader.workbook.expressions import Expression, ExpressionError, nearest, parse
+from grader.workbook.expressions import Compared, Expression, ExpressionError, nearest, parse
 from grader.workbook.launches.tensor_map import TensorMapSpec
 from grader.workbook.signature import Signature, dtype_of
 from grader.workbook.strict_toml import Table
@@ -60,6 +60,18 @@ class LaunchSpec:
         yield from (item for item in self.args if isinstance(item, Expression))
         if self.when:
             yield self.when
+
+    def compared(self) -> Iterator[tuple[str, Compared]]:
+        """What is compared with what, each with the key under which it stands."""
+        arguments = [item for item in self.args if isinstance(item, Expression)]
+        keys = {
+            "when": [self.when] if self.when else [],
+            "grid": self.grid,
+            "block": self.block,
+            "args": arguments,
+        }
+        for key, expressions in {**keys, "cluster": self.cluster, "shared": [self.shared]}.items():
+            yield from ((key, each) for expression in expressions for each in expression.comparisons)
 
     def line_of(self, key: str) -> int:
         """Where a key stands; where the table begins if it does not."""
