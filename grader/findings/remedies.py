@@ -76,6 +76,10 @@ _BETWEEN = (
     "Put a __syncthreads() between lines {upper} and {lower}, where all threads come by: before one {does} {array}, "
     "all are to have {done}."
 )
+_SYNCWARP_ALONE = (
+    "Lanes of a warp do not run in step by themselves: put a __syncwarp() between the accesses. Not all of the block "
+    "comes by behind the condition in line {line}, so that no __syncthreads() may stand there."
+)
 _SYNCWARP = (
     "Lanes of a warp do not run in step by themselves: put a __syncthreads() between the accesses where all of the "
     "block comes by. A __syncwarp() is enough only where no other warp comes to these elements."
@@ -365,7 +369,8 @@ def _remedy_of_race(finding: Finding) -> str:
         same_line = finding.other is not None and finding.other.place == finding.place
         if finding.other is not None and finding.action == finding.other.action == "write":
             return _ALL_STORE_ONE if same_line else _remedy_of_twice(finding)
-        of_lanes = f"{_SAME_LINE}{_OF_LANES}" if same_line else _SYNCWARP
+        alone = _SYNCWARP_ALONE.format(line=finding.only_if) if finding.only_if else _SYNCWARP
+        of_lanes = f"{_SAME_LINE}{_OF_LANES}" if same_line else alone
         of_block = _SAME_LINE if same_line else _barrier_between(finding)
         return of_lanes if finding.scope == "warp" else of_block
     if finding.of_block:

@@ -104,7 +104,8 @@ def located(
             cleared = next((each for each in there if clears(source, each, finding.array)), None)
             called = finding.place.caller or (finding.other and finding.other.place.caller)
             apart = line != other != 0 and not called and in_turn(source, line, other)
-            finding = replace(finding, clears=cleared, in_turn=apart)
+            few = only_if(source, line) if finding.scope == "warp" and not called else None
+            finding = replace(finding, clears=cleared, in_turn=apart, only_if=few)
             finding = _with_lacking(finding, source)
         if finding.kind == "race" and other in (0, line):
             by_blocks = finding.scope == "grid"

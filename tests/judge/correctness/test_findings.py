@@ -42,6 +42,15 @@ def test_a_return_is_named_where_threads_are_missing(
     assert found.returned == line
 
 
+@pytest.mark.parametrize(("head", "alone"), [("if (t < 32) {", True), ("{", False)])
+def test_lanes_behind_a_condition_are_to_wait_for_their_warp_alone(head: str, alone: bool) -> None:
+    source = f"__global__ void f() {{\n{head}\ns[t] += s[t + 16];\ns[t] += s[t + 8];\n}}\n}}\n"
+    written = Access("write", place=at(3))
+    race = Finding("race", at(4), 1, scope="warp", space="shared", action="read", other=written)
+    ((found,),) = (item.findings for item in located([record(findings=(race,))], {}, source))
+    assert ("put a __syncwarp() between the accesses. Not all" in remedy(found)) == alone
+
+
 def test_what_is_added_to_is_to_be_set_to_0_before() -> None:
     unset = Finding("uninitialised_shared", at(5), 1, action="atomic", array="counts", shape=(256,))
     assert "set every element of `counts` to 0 before one is added to" in remedy(unset)
