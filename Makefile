@@ -77,7 +77,7 @@ setup: .venv/.stamp
 .venv/.stamp: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Warpladder needs Python 3.11 or later: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv || true
 	@$(call install)
 	@echo "Installing what development needs ..."
@@ -85,7 +85,7 @@ setup: .venv/.stamp
 	  $(call install,[dev]) && wait $$runtime
 	@$(BIN)/python -m compileall -q grader
 	@$(BIN)/python -m grader.gpu_setup || true  # without what a GPU needs, kernels run on the emulator
-	touch $@
+	@touch $@
 
 gpu: setup
 	$(BIN)/python -m grader.gpu_setup

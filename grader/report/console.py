@@ -41,7 +41,7 @@ NOT_MEASURED = "not measured"  # of a rung that a record does not have
 UNUSED_SHARED = "– is of shared memory, and this kernel uses none."
 LINES_PRINTED = 12
 FAR, SCATTERED = 1.5, 16.5  # times a modelled time; sectors a request, of which 16 are coalesced float4s
-SHORT = 10  # lines of a ladder in a short table, one of which says how many rungs are left out
+SHORT = 8  # lines of a ladder in a short table, one of which says how many rungs are left out
 MODELLED = "≈ modelled: from what the emulator counted, for a device like this one. Not measured."
 
 VERDICT_STYLES = {"pass": "green", "fail": "red", "error": "red", "timeout": "red", "skip": "yellow"}
@@ -100,15 +100,13 @@ def climb(result: Climb, title: str, measured: Climb | None = None, every: bool 
 
 def climbs(results: Sequence[Climb], titles: Sequence[str]) -> RenderableType:
     """Several ladders, a short table each: of a long one the rungs that gain most over the one before, and its ends."""
-    parts: list[RenderableType] = [_legend(results)]
+    parts: list[RenderableType] = [_legend(results, modelled=_modelled(results))]
     for result, title in zip(results, titles, strict=True):
         kept = _most_gained(result.rungs)
         parts += ["", _heading(result, title), _ladder(replace(result, rungs=kept))]
         if left := len(result.rungs) - len(kept):
             parts.append(Text(f"  … {left} more: ladder climb {result.topic}", "dim"))
         parts += [block for rung in result.rungs if not _passed(rung) for block in _explanation(rung)]
-    if _modelled(results):
-        parts += ["", Text(MODELLED, "dim")]
     return Group(*parts)
 
 
@@ -335,21 +333,22 @@ _ELEMENTS = {
 }
 
 
-def _legend(results: Sequence[Climb]) -> Text:
-    """What the columns of the ladders' tables are."""
+def _legend(results: Sequence[Climb], modelled: bool = False) -> Text:
+    """What the columns of the ladders' tables are, and the sign of times that are modelled."""
     rungs = [rung for result in results for rung in result.rungs]
-    said = ["×naive: speed over the first rung's."]
+    said = ["≈: modelled, not measured."] if modelled else []
+    said.append("×naive: speed over the first rung's.")
     if any(rung.vs_library is not None for rung in rungs):
         said.append("%lib: speed over the library's.")
     if any(all(rung.vs_library is None for rung in result.rungs) for result in results):
-        said.append("%bound: speed over the highest possible without other units or fewer operations.")
+        said.append("%bound: over the highest possible without other units or fewer operations.")
     if any(rung.timeline for rung in rungs):
         said.append(gantt.LEGEND)
     if not all(rung.timeline for rung in rungs):
         said.append(
             "regs: registers a thread. smem: shared memory a block. occ%: occupancy. ld, st: 32-byte sectors a global "
-            "request; if it is coalesced, as many as a thread has bytes: "
-            f"{_coalesced(results)}. confl: shared-memory bank conflicts."
+            "request; where coalesced, as many as a thread has bytes: "
+            f"{_coalesced(results)}. confl: bank conflicts."
         )
         counted = {
             unbroken(units.problem(result.counted))

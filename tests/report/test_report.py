@@ -150,7 +150,7 @@ def test_the_columns_of_a_ladder_are_explained_above_it() -> None:
     assert "%lib: speed over the library's. regs: registers a thread." in text
     assert text.index("registers a thread") < text.index("00_naive")
     without = replace(CLIMB, rungs=[replace(NAIVE, vs_library=None)])
-    assert "%bound: speed over the highest possible" in shown(console.climb(without, "Matrix product, FP32"))
+    assert "%bound: over the highest possible" in shown(console.climb(without, "Matrix product, FP32"))
 
 
 def test_claims_are_shown_on_request_and_of_rungs_that_do_not_pass() -> None:
@@ -164,8 +164,8 @@ def test_of_a_long_ladder_the_rungs_that_gain_most_are_shown_beside_others() -> 
     times = (64, 60, 30, 29, 28, 14, 13, 7, 6.5, 6, 3, 2.9, 2.8)
     rungs = [replace(NAIVE, id=f"{n:02d}_rung", time_s=s * 1e-3) for n, s in enumerate(times)]
     text = shown(console.climbs([replace(CLIMB, rungs=rungs), CLIMB], ["Long", "Short"]))
-    assert [n for n in range(13) if f"{n:02d}_rung" in text] == [0, 2, 5, 6, 7, 8, 9, 10, 12]
-    assert "… 4 more: ladder climb gemm" in text
+    assert [n for n in range(13) if f"{n:02d}_rung" in text] == [0, 2, 5, 7, 9, 10, 12]
+    assert "… 6 more: ladder climb gemm" in text
     assert text.count("registers a thread") == 1
     assert text.index("registers a thread") < text.index("Long") < text.index("Short")
 
