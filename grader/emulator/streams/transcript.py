@@ -30,6 +30,9 @@ from grader.emulator.streams.commands import (
     Stopped,
 )
 
+MOST_RUNS = 4
+"""Calls of run() that are looked at."""
+
 Work = tuple[str, int | tuple[int, ...]]
 """A copy or a fill and its bytes, or a kernel and its grid."""
 
@@ -63,7 +66,7 @@ def _enqueued(commands: Iterable[Command]) -> Counter[Work]:
 
 
 class Transcript:
-    """The entries so far, of two calls of run(); `given` are the job's host arrays. `complaint` says why they are no
+    """The entries so far, of a few calls of run(); `given` are the job's host arrays. `complaint` says why they are no
     recording."""
 
     def __init__(self, given: Iterable[Buffer]) -> None:
@@ -75,6 +78,8 @@ class Transcript:
         self._started = False
         self._first: Recording | None = None
         """Of the first call, once the second has begun."""
+        self._ended: list[Counter[Work]] = []
+        """Of each call after which another one has begun."""
         self._stopped = False
         self._noted = 0
         self.complaint = ""
@@ -91,12 +96,12 @@ class Transcript:
         """What was noted of preparation and of the first call of run()."""
         return self._first or self._so_far()
 
-    def of_both_calls(self) -> tuple[Counter[Work], Counter[Work]]:
-        """What each call gave the GPU to do; for one that has to be the only one, twice the same."""
-        first = work(self.recording())
+    def of_all_calls(self) -> list[Counter[Work]]:
+        """What each call gave the GPU to do, two of them at least; for one that has to be the only one, twice the
+        same."""
         if self._first is None:
-            return first, Counter()
-        return first, first if self._stopped else work(self._so_far())
+            return [work(self._so_far()), Counter()]
+        return [*self._ended, self._ended[0] if self._stopped else work(self._so_far())]
 
     def _so_far(self) -> Recording:
         return Recording(
@@ -119,10 +124,13 @@ class Transcript:
                 self._graphs.append(entry)
             case Started() if not self._started:
                 self._started = True
-            case Started() if self._first is None:
-                self._first, self._commands, self._noted = self._so_far(), [], 0
+            case Started() if len(self._ended) + 1 < MOST_RUNS:
+                call = self._so_far()
+                self._first = self._first or call
+                self._ended.append(work(call))
+                self._commands, self._noted = [], 0
             case Started():
-                return "run() begins a third time"
+                return "run() begins too often"
             case Stopped():
                 self._stopped = True
             case _ if self._started:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from types import ModuleType
 from typing import Any, TextIO
@@ -32,6 +32,12 @@ MODULE = "schedule"
 
 MOST_SAID = 2000
 """Characters of an exception's message that are told."""
+
+
+MOST_FILLED = 1 << 20
+"""Bytes of host arrays that numbers are put into."""
+
+Numbers = np.ndarray[Any, np.dtype[Any]]
 
 
 def main(arguments: list[str]) -> None:
@@ -84,6 +90,7 @@ def record(op: RecordSchedule, note: Callable[[Entry], None]) -> None:
     function = driver.module_from_buffer(op.image).get_function(op.symbol)
     found, recorder = emulation(), Recorder(op.file, note)
     parameters = [item if isinstance(item, int) else _given(recorder, item) for item in op.parameters]
+    arrays = [item.view(np.ndarray) for item in parameters if isinstance(item, HostArray)]
     found.recorder = recorder
     try:
         with (
@@ -97,21 +104,41 @@ def record(op: RecordSchedule, note: Callable[[Entry], None]) -> None:
             schedule = vars(module)[CLASS](function, *parameters)
             recorder.start()
             schedule.run()
-            _run_again(recorder, schedule)
+            _run_again(recorder, schedule, arrays)
     except BaseException as error:
         raise ScheduleFailed(error, op.file) from error
     finally:
         found.recorder = None
 
 
-def _run_again(recorder: Recorder, schedule: Any) -> None:
-    """It has to do the same for the next set of data, or to say that it cannot, as where it gives its memory back."""
-    recorder.start()
-    try:
-        with redirect_stdout(_Beginning(sys.stdout, 0)):
+def _run_again(recorder: Recorder, schedule: Any, arrays: Sequence[Numbers]) -> None:
+    """It has to do the same for the next set of data, whatever that is, or to say that it cannot, as where it gives its
+    memory back."""
+    with redirect_stdout(_Beginning(sys.stdout, 0)):
+        recorder.start()
+        try:
             schedule.run()
-    except Exception:
-        recorder.stop()
+        except Exception:
+            recorder.stop()
+            return
+        for fill in (_with_identities, _with_any_numbers) if _few(arrays) else ():
+            for array in arrays:
+                fill(array)
+            recorder.start()
+            schedule.run()
+
+
+def _few(arrays: Sequence[Numbers]) -> bool:
+    return sum(array.nbytes for array in arrays) <= MOST_FILLED
+
+
+def _with_identities(array: Numbers) -> None:
+    """The identity, or ones where it is no matrix."""
+    array[...] = np.eye(*array.shape) if array.ndim == 2 else 1
+
+
+def _with_any_numbers(array: Numbers) -> None:
+    array[...] = np.random.default_rng(0).standard_normal(array.shape)
 
 
 class _Beginning(io.TextIOBase):
@@ -130,8 +157,11 @@ class _Beginning(io.TextIOBase):
 
 
 def _given(recorder: Recorder, item: HostData) -> HostArray:
-    """A host array that holds nothing, and takes no memory until somebody writes to it."""
-    return recorder.given(driver.aligned_empty(item.shape, np.dtype(item.dtype)))
+    """A host array of zeros. One with much room takes no memory until somebody writes to it."""
+    array = driver.aligned_empty(item.shape, np.dtype(item.dtype))
+    if array.nbytes <= MOST_FILLED:
+        array.fill(0)
+    return recorder.given(array)
 
 
 @contextmanager

@@ -95,9 +95,12 @@ def check_schedule(
         return CheckedSchedule(None, _of_failure(reply.failure, file))
     if transcript.complaint:
         return CheckedSchedule(None, _unreplayable(transcript.complaint))
-    first, again = transcript.of_both_calls()
+    first, again, *with_other_data = transcript.of_all_calls()
     if first != again:
         return CheckedSchedule(None, _of_the_first_call_only(first.total(), again.total()))
+    for other in with_other_data:
+        if first != other:
+            return CheckedSchedule(None, _of_the_data(first.total(), other.total()))
     return Checker(topic, kernel, problem, transcript.recording()).check()
 
 
@@ -122,6 +125,16 @@ def _of_the_first_call_only(first: int, again: int) -> Refused:
         "fail",
         "run() is called again for every new set of data, and has to do the same each time: the first call asks for "
         f"{first:,} copies, fills and launches, the second for {again:,}{sizes}. What does it keep from call to call?",
+    )
+
+
+def _of_the_data(first: int, other: int) -> Refused:
+    sizes = "" if first != other else ", of other sizes"
+    return Refused(
+        "fail",
+        "run() has to do the same for all data of a size: with zeros in the host arrays it asks for "
+        f"{first:,} copies, fills and launches, with other numbers for {other:,}{sizes}. Leave out what looks at "
+        "the numbers: they may be any.",
     )
 
 

@@ -17,7 +17,7 @@ from grader.emulator.streams.commands import (
     Stopped,
     Synchronise,
 )
-from grader.emulator.streams.transcript import Transcript
+from grader.emulator.streams.transcript import MOST_RUNS, Transcript
 
 GIVEN = Buffer("pageable", 400, "source")
 LAUNCH = LaunchKernel("process", (8, 1, 1), (256, 1, 1), 0, (), 0)
@@ -43,7 +43,7 @@ def test_entries_make_a_recording() -> None:
     ("entries", "complaint"),
     [
         ((Synchronise(None),), "work before run"),
-        ((Started(), Started(), Started()), "begins a third time"),
+        ((Started(),) * (MOST_RUNS + 1), "begins too often"),
         ((Started(), Pinned(0)), "page-locked in run"),
         ((Started(), Buffer("device", 8)), "allocated .* in run"),
         ((Buffer("pageable", 400, "source"),), "a job's name"),
@@ -58,17 +58,17 @@ def test_what_no_recorder_notes_is_complained_of(entries: tuple[Entry, ...], com
     assert re.search(complaint, found.complaint)
 
 
-def test_what_the_second_call_of_run_asks_for_is_kept_apart() -> None:
-    found = told(Started(), LAUNCH, NewStream(True), Started(), LAUNCH, LAUNCH, NewStream(True))
+def test_what_each_call_of_run_asks_for_is_kept_apart() -> None:
+    found = told(Started(), LAUNCH, NewStream(True), Started(), LAUNCH, LAUNCH, NewStream(True), Started())
     assert not found.complaint
     assert found.recording().commands == (LAUNCH,)
     assert len(found.recording().blocking) == 2
-    assert [calls.total() for calls in found.of_both_calls()] == [1, 2]
-    assert not told(Started(), LAUNCH).of_both_calls()[1]
+    assert [calls.total() for calls in found.of_all_calls()] == [1, 2, 0]
+    assert not told(Started(), LAUNCH).of_all_calls()[1]
 
 
 def test_a_call_that_has_to_be_the_only_one_stands_for_both() -> None:
-    first, second = told(Started(), LAUNCH, Started(), Stopped()).of_both_calls()
+    first, second = told(Started(), LAUNCH, Started(), Stopped()).of_all_calls()
     assert first == second
     assert first.total() == 1
 
@@ -79,7 +79,7 @@ def test_graphs_are_counted_without_being_expanded() -> None:
     large, launches = Graph(0, (LAUNCH,) * half), [LaunchGraph(0, 0)] * half
     first, second = told(
         Started(), large, *launches, Started(), LaunchGraph(7, 0), LaunchGraph(-9, 0)
-    ).of_both_calls()
+    ).of_all_calls()
     assert first.total() == half * half
     assert second.total() == 0
 

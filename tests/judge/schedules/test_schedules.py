@@ -18,6 +18,7 @@ from grader.workbook import topics
 from grader.workbook.schedule_file import parse_schedule
 
 SCHEDULES = ("streams", "transfer")
+SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 
 
 def test_a_schedule_has_no_counters(marked: Marking) -> None:
@@ -141,6 +142,19 @@ def test_a_kernel_that_works_on_elements_alone_may_work_in_place(tmp_path: Path,
     file.write_text(source.replace("self.device_out", "self.device_in"))
     result = marked(topic, file, problem_overrides={"N": 1000, "R": 3})
     assert result.verdict == "pass", result.reason
+
+
+def test_a_schedule_that_looks_at_its_data_is_refused(marked: Marking) -> None:
+    found = marked(
+        topics.load("transfer"),
+        SUBMISSIONS / "transfer/wrong/identity_is_not_multiplied.py",
+        problem_overrides={"N": 9, "T": 3},
+    )
+    assert found.reason is not None
+    assert (
+        "with zeros in the host arrays it asks for 6 copies, fills and launches, with other numbers for 3"
+        in (found.reason)
+    )
 
 
 SMALLEST = "class Schedule:\n    def __init__(self, *given): ...\n    def run(self): ...\n"
