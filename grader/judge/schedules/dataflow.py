@@ -32,11 +32,14 @@ from grader.workbook.topic import ScheduleTopic
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
-MOST_FLOP = 1e10
+MOST_FLOP = 2e9
 """Of a job whose arrays are computed: a larger one is not followed."""
 
 MOST_TIMES = 20
 """So many times the job's own arithmetic a schedule may ask for."""
+
+FEW_FLOP = 1e7
+"""So much a schedule may ask for in any case: of a small matrix a whole tile is more than MOST_TIMES of it."""
 
 _PRIME = 1_048_573
 """Inputs are smaller, as whole numbers; no multiple of it is a likely chunk."""
@@ -229,7 +232,7 @@ class _Arrays(_Flow):
     def __init__(self, topic: ScheduleTopic, problem: Problem, recording: Recording) -> None:
         self._inputs = topic.reference.make_inputs(problem, np.random.default_rng(), "exact")
         self._outputs = topic.reference.reference(self._inputs, problem)
-        self._flop = MOST_TIMES * topic.reference.min_flop(problem)
+        self._flop = max(MOST_TIMES * topic.reference.min_flop(problem), FEW_FLOP)
         super().__init__(topic, problem, recording)
 
     def given(self, name: str) -> Value:

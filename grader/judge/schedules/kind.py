@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.runners.pool import DevicePool, Progress
-from grader.judge.schedules import climb, measured, profile, submission
-from grader.judge.schedules.job import schedule_job
+from grader.judge.schedules import climb, measured, profile, sizes, submission
+from grader.judge.schedules.job import ScheduleJob, schedule_job
 from grader.judge.schedules.submission import ScheduleSubmission
 from grader.judge.submission import Kind, Submission
 from grader.judge.timing.kept import kept_times
@@ -52,17 +52,16 @@ class Schedules(Kind[ScheduleFile]):
         job = schedule_job(pool, self.topic, self.topic.sizes_main)
         progress(file.path.stem, "judge")
         current = ScheduleSubmission(name=name, file=file)
-        problems: list[Problem] = [case.problem for case in tried]
+        replayed: list[Problem] = [case.problem for case in tried]
         with current.stages():
-            submission.check_all(
-                current, job, [*problems, *self.topic.kernel.check_sizes, job.problem] if whole else problems
-            )
+            submission.check_all(current, job, _sizes(current, job, replayed) if whole else replayed)
             with pool.judge() as runner:
                 cases = CaseRunner(self.topic, store, runner)
                 submission.try_cases(current, job, cases, tried)
             if whole:
-                for problem in (*self.topic.kernel.check_sizes, job.problem):
-                    submission.follow(current, job, problem)
+                for problem in current.problems:
+                    if problem not in replayed:
+                        submission.follow(current, job, problem)
                 submission.claim(current, job, self.topic.claims)
         return current
 
@@ -114,3 +113,13 @@ class Schedules(Kind[ScheduleFile]):
             return Modelled(reason=current.reason_without(rung.path) or "not checked")
 
         return model
+
+
+def _sizes(current: ScheduleSubmission, job: ScheduleJob, replayed: Sequence[Problem]) -> Iterator[Problem]:
+    """Those that a whole grade checks: the last ones come from what is recorded at the others."""
+    yield from (*replayed, *job.topic.kernel.check_sizes, job.problem)
+    calls = 0
+    for problem in sizes.further(job.topic, current.file.source, current.recorded(job.problem)):
+        if calls <= sizes.MOST_CALLS:
+            yield problem
+            calls += sum(1 for _ in current.recorded(problem).expanded())

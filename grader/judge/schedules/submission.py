@@ -35,6 +35,11 @@ class ScheduleSubmission(Submission):
     checked: dict[tuple[tuple[str, Number], ...], CheckedSchedule] = field(default_factory=dict)  # by problem
     timeline: Timeline | None = None  # simulated at the sizes that times are for
 
+    @property
+    def problems(self) -> list[Problem]:
+        """Those that it was written down for."""
+        return [dict(sizes) for sizes in self.checked]
+
     def recording(self, problem: Problem) -> Recording | None:
         """What the schedule asks for at a problem's sizes; one with faults has a recording as well."""
         found = self.checked.get(tuple(problem.items()))
