@@ -25,6 +25,9 @@ SMALL = 31
 STRETCH = 32
 """Zeros side by side: wherever it begins, they fill a pack of 16 elements, or several smaller ones."""
 
+END = 9
+"""Columns at the end of a row, of which one is chosen."""
+
 NOT_FINITE = ((np.nan,), (np.inf,), (-np.inf,), (np.inf, -np.inf))
 
 
@@ -83,3 +86,28 @@ def beside_zeros(a: NDArray[Any], b: NDArray[Any], rng: np.random.Generator) -> 
         row = rng.choice(rows)
         place = zeros_in(a[row : row + 1], rng)
         b[place, rng.choice(columns)] = rng.choice([np.nan, np.inf, -np.inf])
+
+
+def near_the_end(rows: int, columns: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """For every other row, the second one first, one of its last END columns; for the others -1, which is none."""
+    ends = columns - 1 - rng.integers(0, min(END, columns), rows)
+    ends[::2] = -1
+    return ends
+
+
+def places_in_rows(
+    counts: NDArray[np.int64], ends: NDArray[np.int64], columns: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows and columns of elements: counts[row] different ones of each row, row by row, and in random order in each.
+    If a row has any, and an end, that is one of them, the first unless it was drawn. All rows are drawn at once, an
+    element of each at a time, by R. W. Floyd's sampling ("A sample of brilliance", 1987)."""
+    most, rows = int(counts.max()), np.arange(len(counts))
+    drawn = np.empty((most, len(rows)), np.int64)
+    for index, last in enumerate(range(columns - most, columns)):
+        place = rng.integers(0, last + 1, len(rows))
+        drawn[index] = np.where((drawn[:index] == place).any(axis=0), last, place)
+    places = rng.permuted(drawn.T, axis=1)
+    chosen = np.arange(most) < counts[:, None]
+    lacking = rows[(ends >= 0) & ~((places == ends[:, None]) & chosen).any(axis=1) & (counts > 0)]
+    places[lacking, :1] = ends[lacking, None]
+    return np.repeat(rows, counts), places[chosen]

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.workbook import special
 from grader.workbook.misplaced import GROUPS, WARPS, other_divisors
 
 Array = NDArray[np.float16]
@@ -663,13 +664,10 @@ def _spikes(shape: tuple[int, int], rng: np.random.Generator) -> Exact:
     levels = rng.integers(-most, most + 1, (rows, 1))
     levels[0] = levels[0] or most  # a first row at 0 would be no different from none
     values = np.repeat(SPIKE * levels, columns, axis=1)
-    for row in range(rows):
-        pairs = min(1 << int(rng.integers(0, 3)), columns // 2)
-        places = rng.choice(columns, 2 * pairs, replace=False, shuffle=False)
-        last = columns - 1 - int(rng.integers(0, min(9, columns)))
-        if row % 2 and pairs and last not in places:
-            places[0] = last
-        values[row, rng.permutation(places)] += np.repeat([SPIKE, -SPIKE], pairs)
+    pairs = np.minimum(1 << rng.integers(0, 3, rows), columns // 2)
+    row, place = special.places_in_rows(2 * pairs, special.near_the_end(rows, columns, rng), columns, rng)
+    spikes = rng.choice([-SPIKE, SPIKE], len(row) // 2)
+    values[row, place] += np.stack([spikes, -spikes], axis=1).ravel()
     return values
 
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.workbook import special
 from grader.workbook.misplaced import other_indices, other_rows
 
 Array = NDArray[np.float16] | NDArray[np.float32] | NDArray[np.float64]
@@ -716,18 +717,15 @@ def _spikes(rows: int, columns: int, rng: np.random.Generator) -> tuple[Exact, E
         for size in (2.0, rstd)
     )
     g, n = (np.repeat(usual, columns, axis=1) for usual in (usual_g, usual_n))
-    for row in range(rows):
-        pairs = min(int(rng.integers(1, SPIKES + 1)), columns // 2)
-        places = rng.choice(columns, 2 * pairs, replace=False)
-        last = columns - 1 - int(rng.integers(0, min(9, columns)))
-        if row % 2 and pairs and last not in places:
-            places[0] = last
-        of_g = rng.random(pairs) < 0.5
-        of_g[0:1] = True  # that at the end, if there is one
-        above = np.where(of_g, 512.0, 4.0 * rstd[row]) * rng.choice([-2.0, -1.0, 1.0, 2.0], pairs)
-        for array, chosen in ((g, of_g), (n, ~of_g)):
-            array[row, places[:pairs][chosen]] += above[chosen]
-            array[row, places[pairs:][chosen]] -= above[chosen]
+    pairs = np.minimum(rng.integers(1, SPIKES + 1, rows), columns // 2)
+    row, place = special.places_in_rows(2 * pairs, special.near_the_end(rows, columns, rng), columns, rng)
+    row, up, down = row[::2], place[::2], place[1::2]
+    of_g = rng.random(len(row)) < 0.5
+    of_g |= np.diff(row, prepend=-1) > 0  # the first of a row, at its end if there is one
+    above = np.where(of_g, 512.0, 4.0 * rstd[row, 0]) * rng.choice([-2.0, -1.0, 1.0, 2.0], len(row))
+    for array, chosen in ((g, of_g), (n, ~of_g)):
+        array[row[chosen], up[chosen]] += above[chosen]
+        array[row[chosen], down[chosen]] -= above[chosen]
     gamma = rng.choice([-2.0, -1.0, 1.0, 2.0], columns)
     mean = rng.integers(-4, 5, (rows, 1)).astype(np.float64)
     return mean + n / rstd, g / gamma, gamma, mean[:, 0], rstd[:, 0]

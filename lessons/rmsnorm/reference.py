@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.workbook import special
 from grader.workbook.misplaced import GROUPS, WARPS, other_divisors, other_indices, other_rows
 
 Array = NDArray[Any]  # of bfloat16, which NumPy's types do not name
@@ -595,14 +596,10 @@ def _spikes(shape: tuple[int, int], rng: np.random.Generator) -> Exact:
     rows, columns = shape
     spike = SPIKES[sum(columns > width for width in WIDTHS)]
     values = rng.choice([-1.0, 1.0], shape)
-    for row in range(rows):
-        count = min(int(rng.integers(1, 5)), columns)
-        places = rng.choice(columns, count, replace=False)
-        first = row == min(1, rows - 1)  # in one row it is the last element itself
-        last = columns - 1 - (0 if first else int(rng.integers(0, min(9, columns))))
-        if (row % 2 or first) and last not in places:
-            places[0] = last
-        values[row, places] *= spike
+    ends = special.near_the_end(rows, columns, rng)
+    ends[min(1, rows - 1)] = columns - 1
+    counts = np.minimum(rng.integers(1, 5, rows), columns)
+    values[special.places_in_rows(counts, ends, columns, rng)] *= spike
     return values
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from grader.judge.correctness.cases import PUBLIC_SEED, compute, make
-from grader.workbook import topics
+from grader.workbook import special, topics
 
 SEEDS = PUBLIC_SEED, 2, 3
 
@@ -65,3 +65,18 @@ def test_the_distance_from_a_mean_may_be_no_half() -> None:
         .astype(np.float64)
     )
     assert (np.abs(x - x.mean(axis=1, keepdims=True)) > np.finfo(np.float16).max).any()
+
+
+@pytest.mark.parametrize("columns", [1, 5, 20, 300])
+def test_places_in_rows_differ_and_are_anywhere(columns: int) -> None:
+    rng, rows = np.random.default_rng(1), 4000
+    counts = np.minimum(rng.integers(0, 5, rows), columns)
+    ends = special.near_the_end(rows, columns, rng)
+    row, place = special.places_in_rows(counts, ends, columns, rng)
+    assert (np.bincount(row, minlength=rows) == counts).all()
+    assert len(np.unique(row * columns + place)) == len(place) == counts.sum()
+    assert (ends[::2] == -1).all()
+    assert (ends[1::2] >= max(0, columns - 9)).all()
+    assert np.isin(np.flatnonzero((ends >= 0) & (counts > 0)), row[place == ends[row]]).all()
+    seen = np.bincount(place[ends[row] < 0], minlength=columns)
+    assert (np.abs(seen - seen.mean()) <= 6 * np.sqrt(seen.mean()) + 1).all()
