@@ -29,6 +29,9 @@ FAR = 2.0**-8
 SPIKES = 64
 """Pairs of elements of an exact row that differ from all others, at most."""
 
+CLEAR = 0.25
+"""Of (x - mean) · rstd: so much is on the same side of 0, however it is rounded."""
+
 LONG = 1 << 14
 """In exact rows of more columns, all other elements are as small as can be, so that one element that is left out of a
 sum shows in all of them."""
@@ -71,7 +74,9 @@ def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Arra
     """As "real", with a NaN in x or dy in one row in eight. It makes NaN of the row of dx, of an element of dgamma and,
     if it is one of dy, of one of dbeta. So does one of x in a row whose dy is 0. Rows of dy go from 1e-2 to 1e2, and
     gamma from 1/8 to 8, where it is not 0: their products are halves of full precision, as which the bound lets them be
-    formed. Where N leaves a remainder of 3 by 4, gamma has a NaN, and dx is NaN as a whole."""
+    formed. Where N leaves a remainder of 3 by 4, gamma has a NaN, and dx is NaN as a whole. One row of dy has two
+    infinities, which make NaN of its dx, since those of g have opposite signs, and infinities of their elements of
+    dbeta and of dgamma: n is not about 0 there."""
     inputs = make_inputs(problem, rng, "real")
     rows, columns = inputs["x"].shape
     by = {"dy": 10.0 ** rng.uniform(-2, 2, (rows, 1)), "gamma": np.exp2(rng.uniform(-3, 3, columns))}
@@ -83,6 +88,15 @@ def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Arra
     if rows > 1:
         inputs["dy"][order[-1]] = 0.0
         inputs["x"][order[-1], rng.integers(columns)] = np.nan
+    n = (inputs["x"].astype(np.float32) - inputs["mean"][:, None]) * inputs["rstd"][:, None]
+    clear = np.abs(n) > CLEAR
+    of_dy = inputs["dy"].any(axis=1) & np.isfinite(inputs["dy"]).all(axis=1)
+    enough = np.flatnonzero(of_dy & (np.count_nonzero(clear, axis=1) > 1))
+    if len(enough):
+        row = rng.choice(enough)
+        places = rng.choice(np.flatnonzero(clear[row]), 2, replace=False)
+        signs = np.where(inputs["gamma"][places] < 0, -1.0, 1.0)
+        inputs["dy"][row, places] = np.array([np.inf, -np.inf]) * signs
     if columns % 4 == 3:
         inputs["gamma"][rng.integers(columns)] = np.nan
     return inputs
@@ -391,6 +405,8 @@ def _of_column_sums(terms: _Terms, out: Exact, name: str) -> str | None:
         return _COLUMN_SWALLOWED
     spread = np.flatnonzero(np.isnan(out) & ~spoilt)
     if len(spread):
+        if np.isinf(right[spread]).all():
+            return _COLUMN_INFINITE.format(column=spread[0], name=name)
         if not terms.gamma[spread].any():
             return _BY_GAMMA.format(column=spread[0], name=name)
         return _COLUMN_SPREAD.format(column=spread[0], name=name)
@@ -576,8 +592,8 @@ _SUMS = (
     "N. Look at the tail of the loop, and at how the sums of threads and of warps are put together."
 )
 _SWALLOWED = (
-    "A row with a NaN has no means that are numbers: all of its dx has to become NaN. fmaxf and fminf drop NaN, and a "
-    "comparison with NaN is false: leave the sums as they are."
+    "A row with a NaN, or infinities of both signs, has no means that are numbers: all of its dx has to become NaN. "
+    "fmaxf and fminf drop NaN, and a comparison with NaN is false: leave the sums as they are."
 )
 _NAN = (
     "Row {row} of dx has a NaN, and its inputs have none: it comes of 0 * infinity, of a sum in half precision beyond "
@@ -627,6 +643,10 @@ _COLUMN_ROUNDED = (
 _COLUMN_SWALLOWED = (
     "A column with a NaN has no sum that is a number: it has to become NaN. fmaxf and fminf drop NaN, and a comparison "
     "with NaN is false: add all terms as they are."
+)
+_COLUMN_INFINITE = (
+    "Column {column} of {name} is NaN, and has to be infinite, as a term of it is. Infinity minus infinity is NaN: add "
+    "all terms as they are, and take no difference of sums, as a compensated sum does."
 )
 _COLUMN_SPREAD = (
     "Column {column} of {name} is NaN, and its inputs have none: 0 * NaN is NaN. Do not multiply what belongs to "

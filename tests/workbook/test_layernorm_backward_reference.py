@@ -428,8 +428,8 @@ def test_a_nan_stays_where_it_belongs() -> None:
     answers = right(inputs)
     spoilt = np.isnan(answers["dx"]).all(axis=1)
     assert (
-        spoilt.sum() == np.isnan(answers["dx"]).any(axis=1).sum() == M // 8 + 1
-    )  # and the row whose dy is 0
+        spoilt.sum() == np.isnan(answers["dx"]).any(axis=1).sum() == M // 8 + 2
+    )  # and the rows whose dy is 0, and infinite
     for name, inside, outside in (
         ("dx", "_SWALLOWED", "_NAN"),
         ("dgamma", "_COLUMN_SWALLOWED", "_COLUMN_SPREAD"),
@@ -441,6 +441,22 @@ def test_a_nan_stays_where_it_belongs() -> None:
             output[np.flatnonzero(places)[0]] = value
             found = {"row": np.flatnonzero(places)[0], "column": np.flatnonzero(places)[0], "name": name}
             assert said(inputs, name, output) == REFERENCE[text].format(**found)
+
+
+def test_an_infinity_makes_sums_infinite_that_compensate_for_rounding_to_nan() -> None:
+    assert TOPIC.special_inputs is not None
+    inputs: Inputs = dict(TOPIC.special_inputs({"M": M, "N": N}, np.random.default_rng(1)))
+    terms, answers = REFERENCE["_terms"](inputs), right(inputs)
+    for name, added in (("dgamma", terms.dy * terms.n), ("dbeta", terms.dy)):
+        infinite = np.isinf(answers[name])
+        assert infinite.any()
+        total, lost = np.zeros(N), np.zeros(N)
+        with np.errstate(invalid="ignore"):
+            for row in added:
+                more = row - lost
+                total, lost = total + more, (total + more - total) - more
+        column = np.flatnonzero(infinite)[0]
+        assert said(inputs, name, total) == REFERENCE["_COLUMN_INFINITE"].format(column=column, name=name)
 
 
 def test_a_sum_that_is_divided_by_gamma_is_told() -> None:
@@ -466,7 +482,7 @@ def test_every_text_is_reached() -> None:
         "_OF_ROWS",
         "_DGAMMA_BY_COLUMN",
     }
-    nan = {"_SWALLOWED", "_NAN", "_COLUMN_SWALLOWED", "_COLUMN_SPREAD", "_BY_GAMMA"}
+    nan = {"_SWALLOWED", "_NAN", "_COLUMN_SWALLOWED", "_COLUMN_SPREAD", "_COLUMN_INFINITE", "_BY_GAMMA"}
     assert texts - {"_DX"} == {*DX, *ROW_SUMS, *others, *nan}
 
 
