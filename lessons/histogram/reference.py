@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import cycle
 from typing import Literal
 
 import numpy as np
@@ -23,6 +24,9 @@ PERIODS = (16, 512, 4096)
 PIXELS = (2, 3, 4, 8)
 """Bytes of a pixel, in an area of one colour."""
 
+SHADES = tuple((1 << power) + more for power in range(1, 8) for more in (0, 1))
+"""Different bytes, neighbours of each other, in an area: as many as there may be places for, and one more."""
+
 CHUNK = 1 << 22
 """Bytes that are counted at once: bounds the memory that counting needs to some tens of megabytes."""
 
@@ -35,7 +39,8 @@ def make_inputs(
     "exact": every byte equally often. Where N is one more than a multiple of 4, they come again and again in a period
     of 16, or of as many bytes as a thread may go on by.
     "real": as in a picture. The first half is its sky, a single byte; then come stretches of bytes that are distributed
-    normally, each about a byte of its own; one in four has a single colour, whose pixels have several bytes.
+    normally, each about a byte of its own; one in four has a single colour, whose pixels have several bytes, and
+    two in four have SHADES, as many different bytes as each of these numbers in turn.
     """
     n = problem["N"]
     if kind == "exact":
@@ -44,9 +49,14 @@ def make_inputs(
     centres = np.repeat(rng.integers(0, BINS, -(-n // STRETCH), dtype=np.uint8), STRETCH)[:n]
     shades = np.rint(6 * rng.standard_normal(n, dtype=np.float32)).astype(np.int8).view(np.uint8)
     picture = centres + shades  # modulo 256
-    for stretch in np.flatnonzero(rng.integers(0, 4, -(-n // STRETCH)) == 0):
+    shades = cycle(rng.permutation(SHADES))
+    for stretch in range(n // 2 // STRETCH, -(-n // STRETCH)):
         area = picture[stretch * STRETCH : (stretch + 1) * STRETCH]
-        area[:] = np.resize(rng.integers(0, BINS, rng.choice(PIXELS), dtype=np.uint8), len(area))
+        if stretch % 4 == 0:
+            area[:] = np.resize(rng.integers(0, BINS, rng.choice(PIXELS), dtype=np.uint8), len(area))
+        elif stretch % 2:
+            count = next(shades)
+            area[:] = rng.integers(BINS - count + 1) + rng.integers(0, count, len(area))
     picture[: n // 2] = picture[0]
     return {"in": picture}
 

@@ -36,6 +36,14 @@ def test_words_of_a_picture_are_alike_where_their_bytes_are_not() -> None:
         assert ((loads[like, 0] & 255) != (loads[like, 0] >> 8 & 255)).any()
 
 
+def test_areas_have_as_many_shades_as_there_may_be_places_for_and_one_more() -> None:
+    topic = topics.load("histogram")
+    for seed in SEEDS:
+        tiles = compute(topic, make({"N": 300007}, "real", seed)).inputs["in"][: 300007 // 2048 * 2048]
+        ranges = {int(np.ptp(tile)) + 1 for tile in tiles.reshape(-1, 2048)}
+        assert ranges >= {(1 << power) + more for power in range(1, 8) for more in (0, 1)}
+
+
 def test_sequences_are_shorter_than_a_row_of_the_table() -> None:
     topic = topics.load("decode")
     short = {1: {"B": 1, "H": 2, "KV": 1, "T": 127}, 5: {"B": 5, "H": 2, "KV": 1, "T": 83}}
