@@ -25,6 +25,9 @@ SMALL = 31
 STRETCH = 32
 """Zeros side by side: wherever it begins, they fill a pack of 16 elements, or several smaller ones."""
 
+TILE = 32
+"""Rows and columns of a tile that is zero as a whole."""
+
 END = 9
 """Columns at the end of a row, of which one is chosen."""
 
@@ -81,11 +84,27 @@ def zeros_in(lines: NDArray[Any], rng: np.random.Generator) -> int:
 def beside_zeros(a: NDArray[Any], b: NDArray[Any], rng: np.random.Generator) -> None:
     """Of a product a · b, make a stretch of a row of a zero, and what one of them meets in a column of b NaN or
     infinite, where there are a row and a column that were finite."""
-    rows, columns = (np.flatnonzero(np.isfinite(lines).all(axis=1)) for lines in (a, b.T))
+    rows, columns = _finite(a), _finite(b.T)
     if len(rows) and len(columns):
         row = rng.choice(rows)
         place = zeros_in(a[row : row + 1], rng)
         b[place, rng.choice(columns)] = rng.choice([np.nan, np.inf, -np.inf])
+
+
+def beside_tiles_of_zeros(a: NDArray[Any], b: NDArray[Any], rng: np.random.Generator) -> None:
+    """The same with zeros in neighbouring rows, and an infinity: whole tiles of TILE × TILE elements are zero, wherever
+    tiles begin, and what they meet is neither finite nor NaN. Factors with a side of fewer than 2 TILE stay."""
+    rows, columns = _finite(a), _finite(b.T)
+    if min(a.shape) >= 2 * TILE and len(rows) and len(columns):
+        row, place = rng.choice(rows), rng.integers(a.shape[1])
+        around = (slice(max(0, at - TILE + 1), at + TILE) for at in (row, place))
+        a[tuple(around)] = 0
+        b[place, rng.choice(columns)] = rng.choice([np.inf, -np.inf])
+
+
+def _finite(lines: NDArray[Any]) -> NDArray[np.int64]:
+    """The lines without NaN and infinities."""
+    return np.flatnonzero(np.isfinite(lines).all(axis=1))
 
 
 def near_the_end(rows: int, columns: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -36,8 +36,8 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
     """As "real", with a NaN or an infinity in one row of A in eight, and in one column of B in eight.
 
     IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well: in a
-    row of A all along a stretch. One row of A and one column of B are so small that their products are subnormals,
-    whose sum is exact. Others are large whole numbers, up to 2^24, which no half holds.
+    row of A all along a stretch, and in whole tiles of A and of B. One row of A and one column of B are so small that
+    their products are subnormals, whose sum is exact. Others are large whole numbers, up to 2^24, which no half holds.
     """
     inputs = make_inputs(problem, rng, "real")
     for lines, unit in ((inputs["A"], 2.0**-75), (inputs["B"].T, 2.0**-74)):
@@ -47,6 +47,8 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
         for line in order[: max(1, len(lines) // 8)]:
             lines[line, rng.integers(lines.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
     special.beside_zeros(inputs["A"], inputs["B"], rng)
+    for a, b in ((inputs["A"], inputs["B"]), (inputs["B"].T, inputs["A"].T)):
+        special.beside_tiles_of_zeros(a, b, rng)
     return inputs
 
 

@@ -38,7 +38,7 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
     """As "real", with a NaN or an infinity in one row of A in eight, and in one column of B in eight.
 
     IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well: in a
-    row of A all along a stretch. One row of A and one column of B are subnormals.
+    row of A all along a stretch, and in whole tiles of A and of B. One row of A and one column of B are subnormals.
     """
     inputs = make_inputs(problem, rng, "real")
     for lines in (inputs["A"], inputs["B"].T):
@@ -48,6 +48,8 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
         for line in order[: max(1, len(lines) // 8)]:
             lines[line, rng.integers(lines.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
     special.beside_zeros(inputs["A"], inputs["B"], rng)
+    for a, b in ((inputs["A"], inputs["B"]), (inputs["B"].T, inputs["A"].T)):
+        special.beside_tiles_of_zeros(a, b, rng)
     return inputs
 
 

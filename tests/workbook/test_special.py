@@ -88,3 +88,26 @@ def test_places_in_rows_differ_and_are_anywhere(columns: int) -> None:
     assert np.isin(np.flatnonzero((ends >= 0) & (counts > 0)), row[place == ends[row]]).all()
     seen = np.bincount(place[ends[row] < 0], minlength=columns)
     assert (np.abs(seen - seen.mean()) <= 6 * np.sqrt(seen.mean()) + 1).all()
+
+
+@pytest.mark.parametrize("name", ["gemm", "hgemm"])
+def test_an_infinity_is_beside_a_tile_of_zeros_without_a_nan(name: str) -> None:
+    topic, tile = topics.load(name), 16
+    found = {"A": 0, "B": 0}
+    for problem in topic.special_cases or topic.judge_cases[-8:]:
+        inputs = compute(topic, make(problem, "special")).inputs
+        for factor, a, b in (
+            ("A", inputs["A"], inputs["B"]),
+            ("B", inputs["B"].T, inputs["A"].T),
+        ):
+            for k in range(0, a.shape[1], tile):
+                rows = a[: len(a) // tile * tile, k : k + tile].reshape(
+                    -1, tile * a[:, k : k + tile].shape[1]
+                )
+                columns = b[k : k + tile, : b.shape[1] // tile * tile].T.reshape(
+                    -1, tile * b[k : k + tile].shape[0]
+                )
+                beside = np.isinf(columns).any(axis=1) & ~np.isnan(columns).any(axis=1)
+                found[factor] += int((~rows.any(axis=1)).any() and beside.any())
+    assert found["A"]
+    assert found["B"]
