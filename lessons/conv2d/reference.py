@@ -44,15 +44,15 @@ def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Arra
     """As "real", with a NaN or an infinity at one pixel of x in fifty: it passes into every output that sees it.
 
     Algorithms with transforms compute with whole tiles: they may spread it over the tile, and make NaN of an infinity.
-    Weights stay finite, because padding may be multiplied with them or left out. The last filter is zero, where there
-    are others: times what is not finite, that is NaN.
+    Weights stay finite, because padding may be multiplied with them or left out. A third of the filters, the last ones,
+    are zero, and one at least where there are others: times what is not finite, that is NaN.
     """
     inputs = make_inputs(problem, rng, "real")
     n, c, h, w = inputs["x"].shape
     for pixel in rng.permutation(n * h * w)[: max(1, n * h * w // 50)]:
         image, place = divmod(int(pixel), h * w)
         inputs["x"][image, rng.integers(c), place // w, place % w] = rng.choice([np.nan, np.inf, -np.inf])
-    inputs["w"][1:][-1:] = 0.0
+    inputs["w"][1:][-max(1, len(inputs["w"]) // 3) :] = 0.0
     return inputs
 
 
