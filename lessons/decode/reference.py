@@ -29,12 +29,12 @@ PAGE = 16
 
 
 def lengths(problem: Problem) -> Places:
-    """How many tokens the sequences have, in rising order: 0 to T, most of them few. One alone has T. Where T is no
-    whole number of pages, one alone has a seventh less, and of three or more the last but one has T - 1: a row of the
-    table is as long as one of T. They follow from the problem, so that what has to be read does."""
+    """How many tokens the sequences have, in rising order: 0 to T, most of them few. One alone has T, and of 2 none.
+    Where T is no whole number of pages, one alone has a seventh less, and of three or more the last but one has T - 1:
+    a row of the table is as long as one of T. They follow from the problem, so that what has to be read does."""
     count, most = int(problem["B"]), int(problem["T"])
     if count == 1:
-        return np.array([most - (most // 7 if most % PAGE else 0)])
+        return np.array([0 if most == 2 else most - (most // 7 if most % PAGE else 0)])
     found = np.rint(most * (np.arange(count) / (count - 1)) ** 2).astype(np.int64)
     if count > 2 and most % PAGE:
         found[-2] = most - 1
