@@ -28,6 +28,9 @@ WIDTHS = (64, 1 << 14)
 BFLOAT, SINGLE = 2.0**-8, 2.0**-24
 """Units of rounding of BF16 and of single precision."""
 
+LARGE = 1e10
+"""The largest element of a row by whose root a small gamma becomes a subnormal float, with more digits than BF16."""
+
 TINY = 2.0**-133
 """The smallest subnormal of BF16."""
 
@@ -63,20 +66,25 @@ def make_inputs(
 def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in x or the residual in one row in eight. A NaN, and two infinities that
     cancel, make NaN of the whole row of y; an infinity makes NaN of itself and 0 of all others. gamma goes from 1e-30
-    to 1e30, and rows from 1e-12 to 1e12: sums of squares are finite as floats. It has a NaN and an infinity as well,
-    which pass into their columns. Where N leaves a remainder of 2 by 4, a row is zero: times an infinity it is NaN."""
+    to 1e30, and rows, of which one is LARGE, from 1e-12 to 1e12: sums of squares are finite as floats. gamma has a NaN
+    and an infinity as well, which pass into their columns. Where N leaves a remainder of 2 by 4, a row is zero: times
+    an infinity it is NaN."""
     inputs = make_inputs(problem, rng, "real")
     rows, columns = inputs["x"].shape
     size = 10.0 ** rng.uniform(-9, 9, (rows, 1))
+    order = rng.permutation(rows)
+    count = max(1, rows // 8)
+    own = np.abs(inputs["x"].astype(np.float64)).max(axis=1)
+    for row in sorted(order[count:], key=lambda row: own[row])[-1:]:
+        size[row] = LARGE / own[row] if own[row] else 1.0
     by = {"x": size, "residual": size, "gamma": 10.0 ** rng.uniform(-30, 30, columns)}
     for name, factors in by.items():
         inputs[name] = (inputs[name] * factors).astype(ml_dtypes.bfloat16)
     for value in (np.nan, np.inf):
         inputs["gamma"][rng.integers(columns)] = value
-    order = rng.permutation(rows)
     if columns % 4 == 2:
         inputs["x"][order[-1]] = inputs["residual"][order[-1]] = 0.0
-    for row in order[: max(1, rows // 8)]:
+    for row in order[:count]:
         inputs[rng.choice(["x", "residual"])][row, rng.integers(columns)] = rng.choice(
             [np.nan, np.inf, -np.inf]
         )

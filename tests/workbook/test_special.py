@@ -115,3 +115,17 @@ def test_an_infinity_is_beside_a_tile_of_zeros_without_a_nan(name: str) -> None:
                 found[factor] += int((~rows.any(axis=1)).any() and beside.any())
     assert found["A"]
     assert found["B"]
+
+
+def test_a_small_gamma_over_a_large_root_is_a_subnormal() -> None:
+    topic = topics.load("rmsnorm")
+    for seed in SEEDS:
+        inputs = {
+            name: array.astype(np.float64)
+            for name, array in compute(
+                topic, make({"M": 3, "N": 8200, "eps": 1e-5}, "special", seed)
+            ).inputs.items()
+        }
+        root = np.sqrt(((inputs["x"] + inputs["residual"]) ** 2).mean(axis=1, keepdims=True))
+        small = np.abs(inputs["gamma"]) / root[np.isfinite(root)].max()
+        assert ((small > 0) & (small < 2.0**-126)).any()
