@@ -61,6 +61,7 @@ class Comparison:
     added_to: int = 0  # how many elements are a sum with what lay there at the start
     unset: int = 0  # how many elements hold what scratch arrays hold at the start
     flushed: bool = False  # nothing is wrong but subnormals, which are zero
+    flushes: bool = False  # and so are all subnormals
     below_half: bool = False  # no error is as large as half of the smallest term of an exact sum, which is 1
     beyond_all: bool = False  # some element is off by more than the largest right one
     advice: str = ""  # what to look at, where the case knows
@@ -78,7 +79,7 @@ class Comparison:
     @property
     def explained(self) -> bool:
         """Whether it is known what is behind wrong elements, and no guess."""
-        known = self.added_to or self.unset or self.in_half or self.flushed
+        known = self.added_to or self.unset or self.in_half or self.flushes
         return bool(known) or self.mistake is not None
 
     @property
@@ -89,7 +90,7 @@ class Comparison:
 
     def excused(self) -> Comparison:
         """The same output, where what is wrong with it is none of the kernel's doing."""
-        return replace(self, mismatch=None, error=None, box=None, flushed=False)
+        return replace(self, mismatch=None, error=None, box=None, flushed=False, flushes=False)
 
 
 def error_bound(lambda_: float, terms: float, unit: str, magnitude: Array) -> Array:
@@ -164,6 +165,7 @@ def _wrong(
         added_to=int(np.count_nonzero(added_to(actual) & wrong)),
         unset=int(np.count_nonzero(unset(actual) & wrong)),
         flushed=_flushed(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
+        flushes=_flushes(actual.reshape(-1), expected.reshape(-1), wrong.reshape(-1)),
         below_half=_below_half(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
         beyond_all=_beyond_all(actual, expected),
     )
@@ -204,11 +206,21 @@ def _beyond_all(actual: Array, expected: Array) -> bool:
 
 
 def _flushed(actual: Array, expected: Array) -> bool:
-    """Whether wrong elements are zero where they should be subnormals."""
-    if not is_float(actual.dtype):
+    """Whether elements are zero where they should be subnormals."""
+    return is_float(actual.dtype) and bool(np.all((actual == 0) & _subnormal(expected, actual.dtype)))
+
+
+def _subnormal(values: Array, dtype: np.dtype[Any]) -> Array:
+    """Which values are subnormals of a type."""
+    subnormal: Array = (values != 0) & (np.abs(values) < float(finfo(dtype).tiny))
+    return subnormal
+
+
+def _flushes(actual: Array, expected: Array, wrong: Array) -> bool:
+    """Whether nothing is wrong but subnormals, and all of those are zero: what loses only some does not flush."""
+    if not _flushed(actual[wrong], expected[wrong]):
         return False
-    smallest = float(finfo(actual.dtype).tiny)
-    return bool(np.all((actual == 0) & (expected != 0) & (np.abs(expected) < smallest)))
+    return not (_subnormal(expected, actual.dtype) & (actual != 0)).any()
 
 
 def _rounded_to_half(actual: Array, expected: Array) -> bool:
@@ -311,13 +323,22 @@ def _mismatch(name: str, actual: Array, expected: Array, allowed: Array | None, 
     return Mismatch(
         array=name,
         index=list(_index(first, actual.shape)),
-        expected=number(expected.reshape(-1)[first]),
+        expected=number(held(expected.reshape(-1)[first], actual.dtype)),
         actual=number(actual.reshape(-1)[first]),
         allowed=_allowed(allowed, actual.shape, first),
         wrong=int(np.count_nonzero(wrong)),
         elements=actual.size,
         corner=_corner(actual, expected, _index(first, actual.shape)),
     )
+
+
+def held(expected: Any, dtype: np.dtype[Any]) -> Any:
+    """An expected number, or the infinity that it is rounded to where it is larger than its type holds."""
+    if not is_float(dtype):
+        return expected
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.asarray(expected).astype(dtype)
+    return rounded if np.isinf(rounded) else expected
 
 
 def _shown(actual: Array, expected: Array, wrong: Array) -> int:

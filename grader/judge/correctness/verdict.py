@@ -361,7 +361,7 @@ def of_comparison(
     if comparison.mistake is not None:
         return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {comparison.mistake}")
     usual = comparison.advice or advice
-    if comparison.in_half or comparison.flushed:
+    if comparison.in_half or comparison.flushes:
         usual = SUMS_IN_HALF if comparison.in_half else FLUSHED
     if comparison.fits:
         usual = comparison.fits[0]

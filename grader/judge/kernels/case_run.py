@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -68,6 +68,11 @@ class CaseRun:
     def may_flush(self, output: str) -> bool:
         """Whether subnormals in an output may be zeros: its elements are computed, and the hardware itself flushes."""
         return output in self.data.allowed and compiler.adds_floats_in_global_memory(self.kernel.build.ptx)
+
+    @property
+    def flushes(self) -> bool:
+        """Whether an operation of the kernel makes zeros of subnormals."""
+        return ".ftz" in self.kernel.build.ptx
 
 
 @dataclass
@@ -204,6 +209,8 @@ def compare_outputs(runner: Runner, case_run: CaseRun, regions: Sequence[Region]
             expected = case_run.data.expected[region.name]
             actual = runner.payload(region).view(case_run.dtype(region.name)).reshape(expected.shape)
             comparison = case_run.data.compare(region.name, actual, block)
+            if comparison.flushes and not case_run.flushes:  # they are lost in a larger sum, or rounded away
+                comparison = replace(comparison, flushes=False)
             excused = comparison.flushed and case_run.may_flush(region.name)
             found.append(comparison.excused() if excused else comparison)
     wrong = [comparison for comparison in found if not comparison.right]

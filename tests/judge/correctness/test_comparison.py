@@ -55,6 +55,22 @@ def test_where_nan_and_infinities_are_due_a_number_that_is_wrong_is_shown() -> N
         assert mismatch.index == [shown]
 
 
+def test_an_infinity_is_due_where_the_right_number_is_beyond_the_type() -> None:
+    actual = np.array([1.0, 65504.0], np.float16)
+    mismatch = compare("y", actual, np.array([1.0, 74592.0]), np.array([0.1, 1.0])).mismatch
+    assert mismatch is not None
+    assert (mismatch.expected, mismatch.actual) == ("inf", 65504.0)
+
+
+@pytest.mark.parametrize(("kept", "flushes"), [(0.0, True), (2.0**-149, False)])
+def test_what_loses_some_subnormals_alone_does_not_flush(kept: float, flushes: bool) -> None:
+    expected = np.array([1.0, 2.0**-130, 2.0**-149], np.float32)
+    result = compare("y", np.array([1.0, 0.0, kept], np.float32), expected, None)
+    assert not result.right
+    assert result.flushed
+    assert result.flushes == flushes
+
+
 def test_box_holds_every_wrong_element() -> None:
     actual = ones(5, 6)
     actual[4, 1:3] = 0
@@ -239,7 +255,8 @@ def plainly(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray | None
     rank = ~right * (1 + 0 * due if due.all() else 1 + due + (due & came))
     first = int(np.argmax(rank))
     index = [int(i) for i in np.unravel_index(first, actual.shape)]
-    shown = (comparison.number(rounded.flat[first]), comparison.number(actual.flat[first]))
+    due_number = comparison.held(rounded.flat[first], actual.dtype)
+    shown = (comparison.number(due_number), comparison.number(actual.flat[first]))
     told = (index, *shown, int(np.count_nonzero(~right)))
     return told, worst if allowed is not None and np.isfinite(worst) else None
 

@@ -36,6 +36,10 @@ OTHERWISE = (
     "Does an index overflow (an int holds numbers up to 2,147,483,647, an unsigned twice as many: form it in size_t), "
     "is there a fixed number of blocks, parts or steps, or do large sizes go a way of their own?"
 )
+BEYOND = (
+    "An infinity is due, as {right} is larger than all numbers of the output's type: let the conversion round it, and "
+    "keep nothing within a range."
+)
 COVER = (
     "Blocks that were not run are taken to do as much as the most that one of the others did, or twice that where "
     f"fewer than {ENOUGH} were run. Does the grid grow with "

@@ -39,7 +39,7 @@ from grader.judge.child.protocol import (
     Run,
 )
 from grader.judge.correctness.cases import bound
-from grader.judge.correctness.comparison import number, within
+from grader.judge.correctness.comparison import held, number, within
 from grader.judge.correctness.findings import MOST_OF_AN_INT, ArrayType, located, results
 from grader.judge.correctness.verdict import NO_MEMORY, of_failure, of_findings, of_records
 from grader.judge.kernels.case_run import as_bytes, named, records_of
@@ -47,7 +47,7 @@ from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.fresh import PATTERN_BYTES, drawn, even_tables
 from grader.judge.kernels.large import rare_blocks
-from grader.judge.kernels.large.coverage import COVER, OTHERWISE, PASSED, RANGES, atomics, uncovered
+from grader.judge.kernels.large.coverage import BEYOND, COVER, OTHERWISE, PASSED, RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
 from grader.judge.kernels.sampling import LONGEST_BLOCK
@@ -493,11 +493,13 @@ class Look:
         if len(wrong):
             first = wrong[0]
             index = ", ".join(str(i) for i in np.unravel_index(places[first], array.shape))
+            due = held(expected[first], actual.dtype)
+            beyond = np.isinf(due) and np.isfinite(expected[first])
             raise Refused(
                 "fail",
                 f"`{name}`[{index}] is {units.element(number(actual[first]))}, expected "
-                f"{units.element(number(expected[first]))}. {len(wrong)} of {len(places)} elements that were looked at "
-                f"are wrong. {OTHERWISE}",
+                f"{units.element(number(due))}. {len(wrong)} of {len(places)} elements that were looked at "
+                f"are wrong. {BEYOND.format(right=units.element(number(expected[first]))) if beyond else OTHERWISE}",
             )
 
 
