@@ -14,7 +14,7 @@ _EVERY_STEP = re.compile(
     r"\+=\s*\w+\[\s*(?P=thread)\s*\+\s*(?P=step)\s*\]"
 )
 _ALL_STEPS = re.compile(
-    r"\b(?:for|while)\s*\([^{}]{1,150}?\)\s*\{?\s*(?:if\s*\(\s*[\w.]+\s*\+\s*\w+\s*<\s*[\w.]+\s*\)\s*\{?\s*)?"
+    r"\b(?:for|while)\s*\((?P<head>(?:[^(){}]|\([^()]*\)){1,150}?)\)\s*\{?\s*(?:if\s*\(\s*[\w.]+\s*\+\s*\w+\s*<\s*[\w.]+\s*\)\s*\{?\s*)?"
     r"(?P<line>\w+)\[\s*(?P<thread>[\w.]+)\s*\]\s*(?:\+=|=(?!=)[^;=]{1,60}\+)\s*\w+\[\s*(?P=thread)\s*\+\s*(?P<step>\w+)\s*\]\s*;"
     r"[\s}]*__syncthreads\(\)"
 )
@@ -47,7 +47,9 @@ def all_steps(text: str) -> Iterator[Said]:
     """Trees of halves in which those that a thread adds are threads at work as well."""
     for found in _ALL_STEPS.finditer(text):
         line, name, step = line_at(text, found.start("line")), found["thread"], found["step"]
-        if re.search(rf"\b{step}\s*(?:/=\s*2|>>=\s*1|=\s*{step}\s*(?:/\s*2|>>\s*1))", text):
+        halves = re.search(rf"\b{step}\s*(?:/=\s*2|>>=\s*1|=\s*{step}\s*(?:/\s*2|>>\s*1))", text)
+        below = rf"(?<![\w.]){re.escape(name)}\s*<\s*{step}\b|\b{step}\s*>\s*{re.escape(name)}(?![\w.])"
+        if halves and not re.search(below, found["head"]):
             yield (
                 line,
                 f"Line {line}: thread `{name}` adds the element of thread `{name} + {step}`, which may add in the same "

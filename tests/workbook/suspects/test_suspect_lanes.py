@@ -56,6 +56,8 @@ def test_threads_that_go_without_each_other_are_told(text: str, sentence: str) -
         "for (int s = 1; s < B; s *= 2)\n    if (t % (2 * s) == 0) v[t] += v[t + s];",
         "for (int s = 1; s < B; s *= 2) {\n    v[t] += v[t + s];\n    __syncthreads();\n}",
         "for (int s = B / 2; s; s /= 2) {\n    if (t < s) v[t] += v[t + s];\n    __syncthreads();\n}",
+        "for (int s = B / 2; s; s /= 2)\n    if (t < s) {\n        v[t] += v[t + s];\n        __syncthreads();\n    }",
+        "for (int s = B / 2; s > t; s /= 2) {\n    v[t] += v[t + s];\n    __syncthreads();\n}",
         f"{OF_N}    int w = threadIdx.x / 32;\n    if (w >= N) return;\n    v += __shfl_down_sync(ALL, v, 1);\n}}",
         f"{OF_N}    if (i >= 32) return;\n    v += __shfl_down_sync(ALL, v, 1);\n}}",
         "if (lane == __ffs(same) - 1 && __ffs(same) == 0) {}",
