@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import difflib
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -123,10 +123,8 @@ class Expression:
     @property
     def _rounded_up(self) -> str:
         """The cdiv in place of a quotient."""
-        tree = self._tree
-        if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Div):
-            return f"cdiv({ast.unparse(tree.left)}, {ast.unparse(tree.right)})"
-        return "cdiv(a, b)"
+        quotient = _quotient(self._tree)
+        return f"cdiv({quotient[0]}, {ast.unparse(quotient[1])})" if quotient else "cdiv(a, b)"
 
     def whole(self, values: Mapping[str, Number]) -> int:
         """The value, which must be an integer: a grid or a size in bytes. Raises ExpressionError."""
@@ -242,6 +240,32 @@ def _evaluate(tree: ast.expr, values: Mapping[str, Number]) -> Number:
         case ast.Call(func=ast.Name(id=name)):
             return FUNCTIONS[name](*(_evaluate(argument, values) for argument in tree.args))
     raise ExpressionError(f"`{ast.unparse(tree)}` is not allowed")
+
+
+def _quotient(tree: ast.expr) -> tuple[str, ast.expr] | None:
+    """What is divided, and by what; None of what is no quotient. What has an integer's division round up, as in
+    (N + BLOCK - 1) / BLOCK, is left out, and of a quotient that is divided again, both divide."""
+    if not (isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Div)):
+        return None
+    if inner := _quotient(tree.left):
+        return inner[0], ast.BinOp(inner[1], ast.Mult(), tree.right)
+    by, terms = ast.unparse(tree.right), list(_terms(tree.left))
+    for added in ([f"+ {by}", "- 1"], [f"+ {int(by) - 1}"] if by.isdigit() else []):
+        if added and set(added) < set(terms):
+            for term in added:
+                terms.remove(term)
+            return " ".join(terms).removeprefix("+ "), tree.right
+    return ast.unparse(tree.left), tree.right
+
+
+def _terms(tree: ast.expr, sign: str = "+") -> Iterator[str]:
+    """What is added up, each with its sign."""
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add | ast.Sub):
+        yield from _terms(tree.left, sign)
+        other = "-" if sign == "+" else "+"
+        yield from _terms(tree.right, sign if isinstance(tree.op, ast.Add) else other)
+    else:
+        yield f"{sign} {ast.unparse(tree)}"
 
 
 def _look_up(name: str, values: Mapping[str, Number]) -> Number:
