@@ -240,7 +240,7 @@ def _busiest(record: Record) -> str:
     if not lines:
         return ""
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {min(lines)} to {max(lines)}"
-    return f"It spent them in {where}. "
+    return f"It spent its instructions in {where}. "
 
 
 def of_order(refused: Refused, order: Order) -> Refused:

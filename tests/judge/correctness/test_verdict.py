@@ -8,7 +8,7 @@ from records import at, record
 
 from grader.emulator import metrics
 from grader.emulator.devices import find
-from grader.emulator.machine.records import Access, Action, Allocation, Finding, Scope, Space
+from grader.emulator.machine.records import Access, Action, Allocation, Counted, Finding, Scope, Space
 from grader.findings.origins import Told
 from grader.judge.child.protocol import Failure
 from grader.judge.correctness import verdict
@@ -35,7 +35,10 @@ def test_records() -> None:
     assert "45,000" in reason(verdict.of_records([together], 10_000), "timeout")
     calls = record(status="calls exhausted", host_calls={"malloc": 12_000, "free": 11_000})
     assert "malloc 12,000 times and free 11,000 times" in reason(verdict.of_records([calls], 10), "timeout")
-    assert "others have stored" in reason(verdict.of_records([record(status="repeating")], 10), "timeout")
+    ran = Counted(at(7), {metrics.WARP_INSTRUCTIONS: 9})
+    repeating = reason(verdict.of_records([record(status="repeating", lines=(ran,))], 10), "timeout")
+    assert "others have stored" in repeating
+    assert "It spent its instructions in line 7." in repeating
     assert "barrier" in reason(verdict.of_records([record(status="deadlock")], None), "timeout")
     assert "trap" in reason(verdict.of_records([record(status="trap")], None))
 
