@@ -141,7 +141,7 @@ def run(
 
         found, lines = programs_run.profile(outcome, program, **chosen), lines_of(program)
         if profile:
-            console.print(profiles.program(found, lines))
+            console.print(profiles.program(found, lines), crop=False)
         if json is not None:
             write_result(str(json), found)
         if html is not None:

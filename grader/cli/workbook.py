@@ -334,7 +334,7 @@ def profile(
     with progress.of_stages(file.name) as report:
         code: Code | None = "ptx" if ptx else "sass" if sass else None
         result = run(loaded, file, device, problem_of(sizes, loaded.signature), report, arch, code)
-    console.print(profiles.profile(result, lines_of(file)))
+    console.print(profiles.profile(result, lines_of(file)), crop=False)
     if json is not None:
         write_result(json, result)
     if plot is not None and not result.timeline:

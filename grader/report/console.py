@@ -441,7 +441,7 @@ def what_was_seen(result: Grade, source: Sequence[str]) -> Iterable[RenderableTy
     if result.reason is not None:
         yield from ("", Text(result.reason))
         # The reason tells of the first finding; its line is shown below, and the others follow.
-        yield from (_quoted(finding, source) for finding in result.findings[:1])
+        yield from (quoted(finding, source) for finding in result.findings[:1])
     if result.beyond is not None:
         yield from ("", Text(result.beyond, "yellow"))
     if result.small is not None:
@@ -458,7 +458,7 @@ def costliest(cost: LineCost, source: Sequence[str]) -> Iterable[RenderableType]
     """The line that wastes most, and what mends that."""
     yield Text.assemble(("Costliest: ", "bold"), f"line {cost.line}, {cost.says}. {cost.remedy}")
     if cost.line <= len(source):
-        yield Padding(Text(source[cost.line - 1].strip(), "cyan"), (0, 0, 0, 6))
+        yield _code(source[cost.line - 1])
 
 
 def time_limits(result: Grade) -> Padding:
@@ -591,11 +591,16 @@ def findings(items: Sequence[FindingResult], file: str, source: Sequence[str]) -
         text.append(f"{finding.message}{times}")
         text.append(f". {finding.remedy}" if finding.remedy else "")
         yield Padding(text, (1, 0, 0, 2))
-        yield _quoted(finding, source)
+        yield quoted(finding, source)
 
 
-def _quoted(finding: FindingResult, source: Sequence[str]) -> RenderableType:
+def quoted(finding: FindingResult, source: Sequence[str]) -> RenderableType:
     """The source line of a finding, where there is one."""
     if not finding.line or finding.file or finding.line > len(source):
         return Group()
-    return Padding(Text(source[finding.line - 1].strip(), "cyan"), (0, 0, 0, 6))
+    return _code(source[finding.line - 1])
+
+
+def _code(line: str) -> Text:
+    """A line of source, which is neither broken nor cut: not padded, because padding crops."""
+    return Text(f"{'':6}{line.strip()}", "cyan", no_wrap=True, overflow="ignore")

@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from grader.report import console, notices, profiles, records
+from grader.report.grades import hints
 from grader.report.grades.corners import corner
 from grader.report.terminal import terminal, unbroken
 from grader.results import (
@@ -232,6 +233,17 @@ def test_a_grade_that_failed_quotes_the_line_once() -> None:
     assert "ladder grade gemm mine.cu --set M=33 --set N=31 --set K=7 --seed 1" in text
     assert text.count("total += tile[x];") == 1
     assert "Ladder" not in text
+
+
+def test_a_hint_cuts_neither_what_is_wrong_nor_its_line() -> None:
+    finding = FindingResult("race", 1, "thread (0, 1, 0) reads what thread (1, 0, 0) writes", 126)
+    grade = Grade("gemm", "mine.cu", "fail", "Line 1: race.", None, 0, 100, [], [finding], [], [])
+    line = "total += tile[threadIdx.x][threadIdx.y];"
+    piped = Console(width=30, file=io.StringIO(), record=True)
+    piped.print(hints.hint(1, grade, hints.Aim("right", "", "", "", ""), [line]), crop=False, soft_wrap=True)
+    text = piped.export_text()
+    assert f"{line}\n" in text
+    assert text.count("race") == 1
 
 
 def test_a_grade_that_passed_shows_the_ladder() -> None:

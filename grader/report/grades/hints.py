@@ -82,7 +82,8 @@ def _and_more(step: int, further: str) -> Iterable[RenderableType]:
 def _wrong(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
     yield Text("It has to be right before it can be fast.")
     yield Text(result.reason or result.verdict, views.VERDICT_STYLES[result.verdict])
-    yield from views.findings(result.findings[:1], result.file, source)
+    # The reason tells of the first finding.
+    yield from (views.quoted(finding, source) for finding in result.findings[:1])
 
 
 def _limits(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
