@@ -13,7 +13,7 @@ from grader.errors import WarpladderError
 from grader.judge.child.protocol import DeviceKind, Launch, Load, Pointer, Scalar, Tensor
 from grader.judge.kernels.limits import Limits, by_architecture, by_limits
 from grader.judge.refused import Refused
-from grader.workbook import compiler
+from grader.workbook import compiler, topics
 from grader.workbook.compiler import CompileFailed
 from grader.workbook.expressions import Expression, nearest
 from grader.workbook.kernel_file import KernelFile
@@ -176,6 +176,13 @@ def _check_parameters(kernel: Kernel) -> None:
         declared = compiler.parameter_bytes(kernel.build.ptx, kernel.build.lowered[launch.kernel])
         passed = tuple(sizes.get(item, 8) if isinstance(item, str) else 4 for item in launch.args)
         line = launch.line_of("args")
+        own, name = kernel.file.signature.name, kernel.file.path.name
+        if declared != passed and launch.kernel != own and launch.kernel in topics.names():
+            raise Refused(
+                "error",
+                f"{name}:{line}: `{launch.kernel}` is the kernel of another topic, and takes other parameters than "
+                f"`{own}`: ladder grade {launch.kernel} {name}.",
+            )
         if len(declared) == len(passed) and declared != passed:
             place = next(i for i, size in enumerate(declared) if size != passed[i])
             item = launch.args[place]

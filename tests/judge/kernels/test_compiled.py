@@ -107,6 +107,15 @@ def test_where_tiles_come_by_tma_a_wrong_result_names_what_to_compare(kernel: Ke
     assert signature_lint.of_tiles(kernel) is None
 
 
+@pytest.mark.parametrize("topic", ["vector_add", "block_sum"])  # of as many parameters, and of fewer
+def test_the_kernel_of_another_topic_is_told(topic: str) -> None:
+    of_another = topics.load(topic).kernel_files[0]
+    file = parse_source(of_another.source, TOP.signature, Path("mine.cu"))
+    with pytest.raises(Refused, match=f"`{topic}` is the kernel of another topic") as refusal:
+        prepare(file, "sm_90a")
+    assert f"ladder grade {topic} mine.cu" in refusal.value.reason
+
+
 def test_errors_of_ptxas_name_the_line_of_the_instruction(tmp_path: Path) -> None:
     source = (
         'extern "C" __global__ void k()\n{\n    asm volatile("setmaxnreg.inc.sync.aligned.u32 300;");\n}\n'
