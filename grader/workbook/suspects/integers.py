@@ -45,6 +45,9 @@ _EXACTLY = (
     "range."
 )
 
+_MOST_TOLD = 8
+"""Indices of a file that are told."""
+
 
 def rounded(source: str) -> str:
     """The first quotient of integers, by the line, that is made of a rounded reciprocal, in a sentence that says what
@@ -54,12 +57,11 @@ def rounded(source: str) -> str:
 
 
 def too_small(source: str) -> str:
-    """The first index, by the line, that is formed in a type that large sizes go beyond, in a sentence that says what
-    mends it; "" for none."""
+    """The indices, by the line, that are formed in types that large sizes go beyond, in sentences that say what mends
+    them; "" for none."""
     text = looked_at(source)
-    return min(
-        chain(_narrow(text), _late(text), _products(text), _kept(text), _over_grid(text)), default=(0, "")
-    )[1]
+    found = chain(_narrow(text), _late(text), _products(text), _kept(text), _over_grid(text))
+    return " ".join(sentence for _, sentence in sorted({*found})[:_MOST_TOLD])
 
 
 def too_far(source: str) -> str:

@@ -63,6 +63,10 @@ def test_a_byte_that_may_be_right_is_not_told(text: str) -> None:
          "Line 2: `r * N` is formed in int. Write `size_t(r) * N`, and keep it in a size_t."),
         (f"{ROWS}const int i = size_t(r) * N + c;",
          "Line 2: `i` is an int, and is set to a size_t: make it a size_t as well."),
+        (f"{ROWS}v = in[r * N + c];\nw = in[r * N + c] + in[c * M + r];",
+         "Line 2: `r * N + c` is formed in int. Write `size_t(r) * N + c`, and keep it in a size_t. "
+         "Line 3: `c * M + r` is formed in int. Write `size_t(c) * M + r`, and keep it in a size_t. "
+         "Line 3: `r * N + c` is formed in int. Write `size_t(r) * N + c`, and keep it in a size_t."),
         (f"{ROWS}size_t k = c;\nsize_t i = k * r * N;", ""),
         ("int i = blockIdx.x * B;\nwhile (i < N) {\n    i += blockDim.x * gridDim.x;\n}",
          "Line 1: `i` is an int, and `i += blockDim.x * gridDim.x` goes beyond what an int counts: make it a size_t."),
