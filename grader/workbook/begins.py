@@ -54,7 +54,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _other_axis(lines)
     yield from _of_several(text, lines)
     yield from _turned(lines)
-    yield from _turned_behind(lines)
+    yield from _turned_behind(text, lines)
     yield from _stored_where(text)
     yield from _alone(text)
     yield from _offsets(text, lines)
@@ -129,17 +129,13 @@ def _turned(lines: Sequence[Line]) -> Iterator[Edit]:
             yield Edit(f"`{one}` and `{other}` exchanged in {where(run)}", run[0], changes, why)
 
 
-def _turned_behind(lines: Sequence[Line]) -> Iterator[Edit]:
-    """The place of a thread in the input is that in the output, where a tile is turned."""
-    found_in = [(line, found) for line in lines for found in _ALL_AT.finditer(line.text)]
+def _turned_behind(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """The place of a thread in the input is that in the output, where a tile is turned: blocks, or threads, are to
+    change places behind the barrier, and the condition may have to be about the new place."""
+    found_in = _all_at(lines)
     barriers = [(line, found) for line in lines for found in _BARRIER.finditer(line.text)]
-    if {found["axis"] for _, found in found_in} != _OTHER.keys() or len(found_in) != 2 or len(barriers) != 1:
+    if not found_in or len(barriers) != 1:
         return
-    sets = " ".join(
-        f"{found['name']} = {found['all'].replace(f'blockIdx.{axis}', f'blockIdx.{_OTHER[axis]}')};"
-        for _, found in found_in
-        if (axis := found["axis"])
-    )
     constants = {
         (line.start + const.start(), line.start + const.end(), "")
         for line, _ in found_in
@@ -147,9 +143,45 @@ def _turned_behind(lines: Sequence[Line]) -> Iterator[Edit]:
     }
     ((line, barrier),) = barriers
     at = line.start + barrier.end()
-    said = f"`{sets}` behind the barrier in line {line.number}{', and without const,' if constants else ''}"
-    why = "Where rows become columns, those of blocks do as well."
-    yield Edit(said, line.number, (*sorted(constants), (at, at, f" {sets}")), why)
+    conditions = [edit for edit in _stored_where(text) if edit.line > line.number]
+    for built_in, why in _TURNED.items():
+        sets = " ".join(f"{found['name']} = {_turn(found, built_in)};" for _, found in found_in)
+        behind = (
+            f"`{sets}` behind the barrier in line {line.number}{', and without const,' if constants else ''}"
+        )
+        changes = (*sorted(constants), (at, at, f" {sets}"))
+        yield Edit(behind, line.number, changes, why)
+        for edit in conditions:
+            yield Edit(f"{behind} and {edit.said}", line.number, (*changes, *edit.changes), why)
+
+
+def turned(source: str) -> str:
+    """Where a thread is to write where blocks turn tiles of a matrix; "" where its place in the input is not plain."""
+    places = {found["axis"]: _turn(found, "blockIdx") for _, found in _all_at(list(lines_of(source)))}
+    if not places:
+        return ""
+    place = f"to row `{places['y']}`, column `{places['x']}` of the output, on a condition about these"
+    return f"Let a thread write {place}. {_TURNED['blockIdx']}"
+
+
+def _all_at(lines: Sequence[Line]) -> list[tuple[Line, re.Match[str]]]:
+    """Where a thread's places along x and y are set, each once; [] of others."""
+    found_in = [(line, found) for line in lines for found in _ALL_AT.finditer(line.text)]
+    both = {found["axis"] for _, found in found_in} == _OTHER.keys() and len(found_in) == len(_OTHER)
+    return found_in if both else []
+
+
+def _turn(found: re.Match[str], built_in: str) -> str:
+    """A thread's place, with that of its block, or of it in the block, along the other axis."""
+    axis: str = found["axis"]
+    return found["all"].replace(f"{built_in}.{axis}", f"{built_in}.{_OTHER[axis]}")
+
+
+_TURNED = {
+    "blockIdx": "Where rows become columns, those of blocks do as well.",
+    "threadIdx": "Threads beside one another then write elements beside one another, which others have read.",
+}
+"""What changes places, and why."""
 
 
 def along_rows(source: str) -> Edit | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.workbook.begins import along_rows, edits
+from grader.workbook.begins import along_rows, edits, turned
 
 ALL = "__global__ void k(const float* in, float* out, int M, int N) {\n"
 ONE = "__global__ void k(const float* in, float* out, int N) {\n"
@@ -35,6 +35,11 @@ X_Y_LATER = X_Y.replace("const ", "")
         (f"{X0_Y0}t = in[y0 + a + x0];\n\nout[y0 + x0] = t;", f"{X0_Y0}t = in[y0 + a + x0];\n\nout[x0 + y0] = t;"),
         (f"{X_Y}__syncthreads();\nf(x, y);",
          f"{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\nf(x, y);"),
+        (f"{X_Y}__syncthreads();\nf(x, y);",
+         f"{X_Y_LATER}__syncthreads(); x = blockIdx.x * T + threadIdx.y; y = blockIdx.y * T + threadIdx.x;\nf(x, y);"),
+        (f"{ALL}{X_Y}__syncthreads();\nif (y < M && x < N) out[y * M + x] = v;",
+         f"{ALL}{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\n"
+         "if (x < M && y < N) out[y * M + x] = v;"),
         (f"{ALL}if (inside)\n  out[(size_t)y * M + x] = v;",
          f"{ALL}if (x < M && y < N)\n  out[(size_t)y * M + x] = v;"),
         (f"{ALL}if (inside) out[size_t(y + k) * M + x] = v;",
@@ -58,10 +63,18 @@ def test_a_place_is_changed(text: str, becomes: str | None) -> None:
 def test_what_is_said_names_the_places() -> None:
     (edit,) = edits(f"{X0_Y0}f(x0);\n\ng(y0, x0);")
     assert (edit.said, edit.line) == ("`x0` and `y0` exchanged in line 4", 4)
-    (edit,) = edits(f"{X_Y}__syncthreads();\nf(x);")
+    edit, _ = edits(f"{X_Y}__syncthreads();\nf(x);")
     assert edit.said.endswith(
         "= blockIdx.x * T + threadIdx.y;` behind the barrier in line 3, and without const,"
     )
+
+
+def test_the_place_in_the_output_is_told() -> None:
+    told = turned(f"{X_Y}f(x);")
+    assert (
+        "to row `blockIdx.x * T + threadIdx.y`, column `blockIdx.y * T + threadIdx.x` of the output" in told
+    )
+    assert not turned(X0_Y0)
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,12 @@ from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counted_terms import MOST_INSTRUCTIONS, executed
 from grader.judge.refused import Refused
-from grader.workbook import compiler, cuda_edits, small_edits
+from grader.workbook import begins, compiler, cuda_edits, small_edits
 from grader.workbook.compiler import CompileFailed
 from grader.workbook.edit import Edit
 from grader.workbook.kernel_file import parse_source
 from grader.workbook.signature import impossible
+from grader.workbook.suspects.shared_memory import of_own_elements
 from grader.workbook.topic import Topic
 
 MOST = 96
@@ -53,6 +54,13 @@ _LOOP = (
     "`for (int j = 0; j < {tile}; j += {threads})`."
 )
 
+_ALONE = (
+    "With {change} it comes out right, but each thread then reads only what it has stored itself, so that `{array}` "
+    "exchanges nothing. {place}"
+)
+
+_OTHER_PLACE = "Let a thread write what another has read, and so in another place than where it reads itself."
+
 
 def mended(
     runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None, only: Collection[int] = ()
@@ -64,7 +72,7 @@ def mended(
     source = kernel.file.source
     if source.count("\n") > LONGEST:
         return ""
-    left, known = MOST_INSTRUCTIONS, _Known(runner, kernel)
+    left, known, alone = MOST_INSTRUCTIONS, _Known(runner, kernel), ""
     # What adds nothing else does away with NaN and infinities as well.
     any_there_are = tried[0].kind != "special"
     launched = _launched(kernel) if any_there_are and line is None else iter(())
@@ -80,10 +88,20 @@ def mended(
             also = (*behind(runner.topic, edit, source, tried[0]), *others(runner, tried))
             mends = all(_kept(ran, runner, changed, case).refusal is None for case in also)
             if mends and not (edit.any and known.costs_more(ran)):
-                return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
+                if not (own := _of_own_elements(source, edit)):
+                    return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
+                alone = alone or _ALONE.format(
+                    change=edit.said, array=own[0], place=begins.turned(source) or _OTHER_PLACE
+                )
         if left < 0:
             break
-    return ""
+    return alone
+
+
+def _of_own_elements(source: str, edit: Edit) -> list[str]:
+    """Arrays in shared memory by which threads hand nothing on to each other any more with a change."""
+    before = of_own_elements(source)
+    return [name for name in of_own_elements(edit.applied(source)) if name not in before]
 
 
 @dataclass

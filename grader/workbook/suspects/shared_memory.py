@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from grader.workbook.cuda_source import line_at, shared_arrays
-from grader.workbook.suspects.text import Said, looked_at
+from grader.workbook.suspects.text import Said, looked_at, sets
 
 _EXTERN_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^()]{1,60}\)\s*)?"
@@ -21,6 +21,13 @@ _KEPT = re.compile(
     r"[^;?\[]{0,100}?\b(?P<from>\w+)\[[^;?]{1,200};(?![\s}]*else\b)"
 )
 _LOOP = re.compile(r"\b(?:for|while)\s*\(")
+_DECLARED = re.compile(r"__shared__[^;]{1,300};")
+_ELEMENT = re.compile(
+    r"\b(?P<array>[A-Za-z_]\w*)\b(?P<index>(?:\s*\[[^\[\]]{1,100}\]){0,3})(?P<store>\s*=(?!=))?"
+)
+_HEAD = re.compile(r"\bfor\s*\((?:[^()]|\([^()]*\)){1,200}\)")
+_OF_THREAD = re.compile(r"\bthreadIdx\.[xyz]\b")
+_NO_SUM = re.compile(r"[^\w.+*()\[\]]|\w\(")
 
 
 def same_address(text: str) -> Iterator[Said]:
@@ -86,3 +93,46 @@ def kept(source: str) -> str:
                 "store 0 there."
             )
     return ""
+
+
+def of_own_elements(source: str) -> Mapping[str, int]:
+    """Arrays in shared memory of which each thread plainly reads only what it has stored itself, though threads meet at
+    a barrier; and a line that reads them. The index is the same wherever they are accessed, and a sum that has the
+    thread's number along every axis, so that it is no other thread's."""
+    text = _DECLARED.sub(lambda found: " " * len(found[0]), looked_at(source))
+    if "__syncthreads" not in text:
+        return {}
+    axes, arrays = set(_OF_THREAD.findall(text)), shared_arrays(source)
+    indices: dict[str, set[str]] = {}
+    stored: set[str] = set()
+    read: dict[str, int] = {}
+    for found in _ELEMENT.finditer(text):
+        name = found["array"]
+        if name in arrays:
+            indices.setdefault(name, set()).add(_in_full(text, found["index"]))
+            if found["store"]:
+                stored.add(name)
+            else:
+                read.setdefault(name, line_at(text, found.start()))
+    alike = {name: each for name, (each, *others) in indices.items() if not others and name in stored}
+    return {
+        name: read[name]
+        for name, index in alike.items()
+        if name in read and axes and axes == set(_OF_THREAD.findall(index)) and not _NO_SUM.search(index)
+    }
+
+
+def _in_full(text: str, index: str) -> str:
+    """An index with the values of what it names, without spaces; what has several has a sign that no sum has."""
+    named = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\.)")
+    return "".join(named.sub(lambda found: _value(text, found[0]), index).split())
+
+
+def _value(text: str, name: str) -> str:
+    """What a variable is set to; its name, where it is not set, or by loops with the same head; and ? otherwise."""
+    heads = {"".join(head.split()) for head in _HEAD.findall(text) if re.search(rf"\b{name}\s*=(?!=)", head)}
+    apart = _HEAD.sub("", text)
+    if heads or not sets(apart, name):
+        return name if len(heads) < 2 and not sets(apart, name) else "?"
+    found = re.search(rf"\b{name}\s*=(?!=)\s*([^;,]{{1,200}})[;,]", apart)
+    return f"({found[1]})" if found and sets(apart, name) == 1 else "?"

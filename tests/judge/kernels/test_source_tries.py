@@ -177,3 +177,32 @@ def test_behind_a_number_that_is_moved_it_has_to_be_right_as_well() -> None:
     case = cases.make({"N": 10001}, "exact")
     assert [each.problem for each in source_tries.behind(topic, moved, text, case)] == [{"N": 19001}]
     assert not list(source_tries.behind(topic, near, text, case))
+
+
+OWN_ELEMENTS = """// /// launch
+// [[launch]]
+// kernel = "transpose"
+// grid = ["cdiv(N, 32)", "cdiv(M, 32)"]
+// block = [32, 32]
+// ///
+extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
+{
+    __shared__ float tile[32][32];
+    const int row = blockIdx.y * 32 + threadIdx.y;
+    const int column = blockIdx.x * 32 + threadIdx.x;
+    if (row >= M || column >= N) {
+        return;
+    }
+    tile[threadIdx.y][threadIdx.x] = in[size_t(row) * N + column];
+    __syncthreads();
+    out[size_t(column) * M + row] = tile[threadIdx.x][threadIdx.y];
+}
+"""
+
+
+def test_a_change_by_which_threads_exchange_nothing_is_told_as_that(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(OWN_ELEMENTS, "utf-8")
+    reason = marked(topics.load("transpose"), file, problem_overrides={"M": 33, "N": 31}).reason or ""
+    assert "line 17 it comes out right, but each thread then reads only what it has stored itself" in reason
+    assert "Let a thread write to row `blockIdx.x * 32 + threadIdx.y`" in reason

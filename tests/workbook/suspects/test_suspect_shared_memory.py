@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.suspects import said
-from grader.workbook.suspects.shared_memory import kept
+from grader.workbook.suspects.shared_memory import kept, of_own_elements
 
 TILE = "void f(const half* A, int K)\n{\n__shared__ half a[16][16], b[64];\nfor (int k = 0; k < K; k += 16) "
 
@@ -65,3 +65,28 @@ def test_what_a_store_leaves_in_a_tile_is_told(text: str) -> None:
 )
 def test_a_store_with_its_other_case_leaves_nothing(text: str) -> None:
     assert kept(TILE + text) == ""
+
+
+SHARED = "__shared__ float t[32][33], s[256];\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("t[threadIdx.y][threadIdx.x] = v;\n__syncthreads();\nw = t[threadIdx.y][threadIdx.x];", {"t": 4}),
+        ("int a = threadIdx.x;\ns[a] = v;\n__syncthreads();\nw = 2 * s[threadIdx.x + 0];", {}),
+        ("int a = threadIdx.x;\ns[a] = v;\n__syncthreads();\nw = 2 * s[a];", {"s": 5}),
+        ("for (int k = 0; k < 32; k += 8)\n  t[threadIdx.y + k][threadIdx.x] = v;\n__syncthreads();\n"
+         "for (int k = 0; k < 32; k += 8)\n  f(t[threadIdx.y + k][threadIdx.x]);", {"t": 6}),
+        ("for (int k = 0; k < 32; k += 8)\n  t[threadIdx.y + k][threadIdx.x] = v;\n__syncthreads();\n"
+         "for (int k = 8; k < 32; k += 8)\n  f(t[threadIdx.y + k][threadIdx.x]);", {}),
+        ("t[threadIdx.y][threadIdx.x] = v;\n__syncthreads();\nw = t[threadIdx.x][threadIdx.y];", {}),
+        ("if (threadIdx.y == 0) s[threadIdx.x] = v;\n__syncthreads();\nw = s[threadIdx.x];", {}),
+        ("int warp = threadIdx.x / 32;\ns[warp] = v;\n__syncthreads();\nw = s[warp];", {}),
+        ("int a = threadIdx.x;\ns[a] = v;\n__syncthreads();\na += 1;\nw = s[a];", {}),
+        ("s[threadIdx.x] = v;\n__syncthreads();\nw = s[threadIdx.x] + sum(s);", {}),
+        ("s[threadIdx.x] = v;\nw = s[threadIdx.x];", {}),
+    ],
+)  # fmt: skip
+def test_what_threads_read_of_their_own_alone_is_found(text: str, told: dict[str, int]) -> None:
+    assert of_own_elements(SHARED + text) == told
