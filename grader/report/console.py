@@ -409,14 +409,16 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
 
 
 def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> RenderableType:
-    """A grade as its owner reads it: right or why not, the rung, and the one thing to do now. The rest by --all."""
+    """A grade as its owner reads it: right or why not, the rung, and the one thing to do now, with what no claim says.
+    The rest by --all."""
     parts: list[RenderableType] = [_verdict(result), *_cases(result.cases), *what_was_seen(result, source)]
     if result.time_s is not None:
         parts.append(_time(result))
     if result.rung_reached is not None and len(rungs) > 1:
         parts += ["", _reached(result.rung_reached, rungs)]
-    if result.hints:
-        parts += ["", _next(result.hints[0])]
+    for number, hint in enumerate(result.hints):
+        if number == 0 or hint.claim is None:
+            parts += ["", _next(hint)]
     if result.costliest is not None:
         parts += ["", *costliest(result.costliest, source)]
     command = shlex.join(["ladder", "grade", result.topic, result.file])

@@ -255,6 +255,14 @@ def test_a_grade_that_passed_shows_the_ladder() -> None:
     assert "Next: Every float" in text
 
 
+def test_what_no_claim_says_is_shown_beside_the_next_one() -> None:
+    hints = [Hint("01_tile", f"Needs {claim}.", claim) for claim in ("a", "b")]
+    hints.append(Hint("01_tile", "The tile exchanges nothing."))
+    grade = Grade("gemm", "mine.cu", "pass", None, "00_naive", 5, 20, [], [], NAIVE.claims, hints)
+    text = shown(console.step(grade, ["00_naive", "01_tile"], []))
+    assert "Next: Needs a. Next: The tile exchanges nothing." in text
+
+
 def test_a_time_limit_says_what_it_is_made_of() -> None:
     """Behind a slow rung it is many times what the rung itself takes."""
     limits = [TimeLimit("01_tile", 5.75e-3, held=True)]
@@ -307,7 +315,7 @@ def test_what_the_model_lacks_is_said_where_a_rung_takes_far_longer() -> None:
 
 def test_a_grade_in_short_says_the_one_thing_to_do_now() -> None:
     claims = [ClaimResult("right at every size", True, None, "00_naive", 5), *NAIVE.claims]
-    hints = [Hint("01_tile", "Read it once."), Hint("01_tile", "And once more.")]
+    hints = [Hint("01_tile", "Read it once.", "once"), Hint("01_tile", "And once more.", "once more")]
     grade = Grade("gemm", "my file.cu", "pass", None, "00_naive", 5, 20, [], [], claims, hints)
     text = shown(console.step(grade, ["00_naive", "01_tile"], []))
     assert "Rung 00 of 01" in text

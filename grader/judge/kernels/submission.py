@@ -86,6 +86,11 @@ EXPLAINING = 1 << 20
 MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned", "undefined_shuffle")
 """Findings behind which there may be a mistake in the text that is not where they are."""
 
+_OWN_ELEMENTS = (
+    "In line {line} each thread reads only what it has stored itself in `{array}`, so that `{array}` exchanges "
+    "nothing: leave it out, or have each thread read what another has stored."
+)
+
 
 @dataclass(kw_only=True)
 class KernelSubmission(Submission):
@@ -121,6 +126,11 @@ class KernelSubmission(Submission):
                 by_line(chain.from_iterable(record.lines for record in self.records)), self.file.source
             )
         )
+
+    def advice(self) -> str:
+        """About shared memory by which threads hand nothing on to each other."""
+        found = shared_memory.of_own_elements(self.file.source)
+        return " ".join(_OWN_ELEMENTS.format(array=array, line=line) for array, line in found.items())
 
     @property
     def failed(self) -> bool:

@@ -11,6 +11,7 @@ from marking import Marking
 from grader.judge.correctness import cases
 from grader.judge.kernels import source_tries
 from grader.judge.kernels.compiled import prepare
+from grader.judge.kernels.submission import KernelSubmission
 from grader.workbook import topics
 from grader.workbook.compiler import DEFAULT_ARCH
 from grader.workbook.edit import Edit
@@ -206,3 +207,10 @@ def test_a_change_by_which_threads_exchange_nothing_is_told_as_that(tmp_path: Pa
     reason = marked(topics.load("transpose"), file, problem_overrides={"M": 33, "N": 31}).reason or ""
     assert "line 17 it comes out right, but each thread then reads only what it has stored itself" in reason
     assert "Let a thread write to row `blockIdx.x * 32 + threadIdx.y`" in reason
+
+
+def test_a_right_kernel_is_told_of_a_tile_by_which_threads_exchange_nothing() -> None:
+    right = OWN_ELEMENTS.replace("tile[threadIdx.x][threadIdx.y]", "tile[threadIdx.y][threadIdx.x]")
+    file = parse_source(right, topics.load("transpose").signature, Path("mine.cu"))
+    advice = KernelSubmission("mine.cu", file=file).advice()
+    assert "In line 17 each thread reads only what it has stored itself in `tile`" in advice
