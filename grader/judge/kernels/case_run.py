@@ -18,6 +18,7 @@ from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.findings import ArrayType, located, results
 from grader.judge.correctness.guards import UNSET, damage, frame, paint, paint_output
 from grader.judge.correctness.verdict import (
+    REPEATING,
     of_comparison,
     of_failure,
     of_findings,
@@ -85,6 +86,11 @@ class Outcome:
     comparison: Comparison | None = None  # of the first wrong output, else of the one with the largest error
     printed: str = ""  # by the kernel
     planned: Planned | None = None  # the launches that showed it
+
+
+def repeats(outcome: Outcome) -> bool:
+    """Whether it was stopped because it stores again and again what is there: no try takes longer than that."""
+    return any(record.status == REPEATING for record in outcome.records)
 
 
 def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float, outcome: Outcome) -> None:

@@ -151,7 +151,13 @@ def _why_from(span: Span, unit: str, launch: Launch, source: str) -> str:
         for apart in (0, 1, blocks):
             near = blocks > 1 and apart < each and span.first == (blocks - 1) * apart + each
             if near and _may_begin(source, "xyz"[axis], apart, by_grid=apart == blocks):
-                return _too_near(apart, each, unit, axis, blocks)
+                by = f"gridDim.{'xyz'[axis]}" if apart > 1 else ""
+                return f": {too_near(apart, each, unit, axis, blocks, by)}"
+        # Or a block begins behind the threads of the one before, where each of those takes several.
+        each = span.first - (blocks - 1) * side
+        several = each > side > 1 and each % side == 0 and blocks == -(-span.size // each) > 1
+        if several and _may_begin(source, "xyz"[axis], side):
+            return f": {too_near(side, each, unit, axis, blocks, str(side))}"
         if span.first == side:
             before = f"or begin behind the blocks before its own, at blockIdx.{'xyz'[axis]} * {side}"
             return f", and a block has {side} threads. Let each of them go on by as many until the end, {before}."
@@ -225,18 +231,20 @@ def _may_begin(source: str, side: str, apart: int, by_grid: bool = False) -> boo
     return not factors or any(not factor.isdigit() or int(factor) == apart for factor in factors)
 
 
-def _too_near(apart: int, each: int, unit: str, axis: int, blocks: int) -> str:
+def too_near(apart: int, each: int, unit: str, axis: int, blocks: int, by: str = "") -> str:
+    """Of blocks that begin `apart`, and have more than that. `by` is what they seem to multiply blockIdx by; "" for
+    nothing."""
     side = "xyz"[axis]
     many = f"{each} {unit}s each"
     if apart == 0:
         return (
-            f": the {blocks} blocks along {side}, which have {many}, all write the first. The index has to count those "
+            f"the {blocks} blocks along {side}, which have {many}, all write the first. The index has to count those "
             f"of the blocks before its own: add blockIdx.{side} * {each}."
         )
     units = f"{apart} {unit}{'s' if apart > 1 else ''}"
-    instead = f" by {each}, and not by gridDim.{side}" if apart > 1 else f" by {each}"
+    instead = f" by {each}, and not by {by}" if by else f" by {each}"
     return (
-        f": the {blocks} blocks along {side}, which have {many}, begin {units} apart. "
+        f"the {blocks} blocks along {side}, which have {many}, begin {units} apart. "
         f"Multiply blockIdx.{side}{instead}."
     )
 

@@ -15,7 +15,8 @@ from grader.errors import WarpladderError
 from grader.judge.child.protocol import Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
-from grader.judge.kernels.case_run import Outcome
+from grader.judge.kernels import overlaps
+from grader.judge.kernels.case_run import Outcome, repeats
 from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counted_terms import MOST_INSTRUCTIONS, executed
@@ -87,7 +88,7 @@ def mended(
         else:
             also = (*behind(runner.topic, edit, source, tried[0]), *others(runner, tried))
             mends = all(_kept(ran, runner, changed, case).refusal is None for case in also)
-            if mends and not (edit.any and known.costs_more(ran)):
+            if mends and not (edit.any and (known.costs_more(ran) or known.stores_again(changed, tried[0]))):
                 if not (own := _of_own_elements(source, edit)):
                     return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
                 alone = alone or _ALONE.format(
@@ -122,6 +123,12 @@ class _Known:
             if any(_share(now) > MORE * _share(then) for then, now in pairs if then.status == "completed"):
                 return True
         return False
+
+    def stores_again(self, changed: Kernel, case: Case) -> bool:
+        """Whether blocks still store each other's elements, where the kernel was stopped for that."""
+        return repeats(_kept(self.ran, self.runner, self.kernel, case)) and overlaps.there_are(
+            self.runner, changed, case
+        )
 
 
 def _kept(ran: dict[Case, Outcome], runner: CaseRunner, kernel: Kernel, case: Case) -> Outcome:

@@ -32,7 +32,6 @@ from grader.judge.correctness.verdict import (
     NOTHING_WRITTEN,
     OF_LANES,
     OR_ATOMICS,
-    REPEATING,
     SUMS_ARE_EXACT,
     TERM_OF_FEW,
     WHICH_THREAD,
@@ -45,6 +44,7 @@ from grader.judge.kernels import (
     counting,
     launch_tries,
     missing,
+    overlaps,
     sampling,
     signature_lint,
     small_case,
@@ -52,7 +52,7 @@ from grader.judge.kernels import (
     terms,
     thresholds,
 )
-from grader.judge.kernels.case_run import Outcome
+from grader.judge.kernels.case_run import Outcome, repeats
 from grader.judge.kernels.case_runner import (
     SMALL,
     CaseRunner,
@@ -240,7 +240,9 @@ def _explained(
         advised = fault and fault.kind != "uninitialised" and not cause.startswith(f"Line {fault.line}:")
         advised = advised and not _about(cause, current.file, fault)
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome, current.file)}")
-    if (refusal.verdict == "fail" or _repeats(outcome)) and (
+    if repeats(outcome) and (near := overlaps.told(runner, current.compiled, case)):
+        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {near}")
+    if (refusal.verdict == "fail" or repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)
     ):
         current.mended_by(mended)
@@ -417,17 +419,12 @@ def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: 
     ordered = seen is None or seen.kind != "uninitialised_shared"
     ordered = ordered or cuda_source.barrier(current.file.source) is not None
     collide = () if seen is None else _colliding(seen)
-    if (work(runner.topic, case.problem) > SMALL and not _repeats(outcome)) or not ordered:
+    if (work(runner.topic, case.problem) > SMALL and not repeats(outcome)) or not ordered:
         return ""
     if seen and seen.kind not in MENDED and not collide and not _overlapping(seen, current.file.source):
         return ""
     cases = launch_tries.to_be_right(runner, case)
     return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=collide)
-
-
-def _repeats(outcome: Outcome) -> bool:
-    """Whether it was stopped because it stores again and again what is there: no try takes longer than that."""
-    return any(record.status == REPEATING for record in outcome.records)
 
 
 def _colliding(seen: FindingResult) -> tuple[int, ...]:

@@ -92,6 +92,7 @@ PLANE = launch((5, 17, 1), (32, 8, 1))
         (ROW >= 64, launch((5, 2, 1), (32, 32, 1)), "do blockIdx.x and blockIdx.y change places in the index of what"),
         (ROW >= 64, launch((4, 2, 1), (32, 32, 1)), "(2 blocks of 32). Make the grid larger"),
         (ROW >= 24, PLANE, "17 blocks along y, which have 8 rows each, begin 1 row apart. Multiply blockIdx.y by 8."),
+        (ROW >= 80, launch((5, 3, 1), (32, 8, 1)), "64 rows each, begin 8 rows apart. Multiply blockIdx.y by 64, a"),
         (COLUMN >= 64, launch((2, 17, 1), (32, 8, 1)), "from 64 on, and the grid has 64 threads along x (2 blocks"),
         ((ROW >= 24) | (COLUMN >= 64), PLANE, ""),
     ],
