@@ -123,15 +123,21 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
     if current.refusal is not None:
         return []
     if broken:
-        return [hints.too_slow(topic.ladder, broken[-1], standing.times)]
+        slow = hints.too_slow(topic.ladder, broken[-1], standing.times)
+        return [*_first(current, slow), slow]
     if reached is not None:
         found = hints.next_rung(topic.ladder, reached, current.claims, topic.claim_sizes)
         if found and (advice := current.advice()):
             found.append(Hint(found[0].rung, advice))
-        return found
+        return [*_first(current, *found), *found]
     first = topic.ladder.ids[0]
     if not whole:
         text = "Only the sizes of this call were tried; grade without --set for rung and points."
     else:
         text = "The result is right, but the emulator could not count it, so its rung is not known."
     return [Hint(first, text)]
+
+
+def _first(current: Submission, *others: Hint) -> list[Hint]:
+    """What comes before other hints."""
+    return [Hint(others[0].rung, current.first)] if others and current.first else []

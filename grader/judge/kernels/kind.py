@@ -16,7 +16,7 @@ from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
 from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore, at_count_sizes, make
-from grader.judge.kernels import climb, measured, profile, submission
+from grader.judge.kernels import climb, idle_blocks, measured, profile, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.large import main_size
 from grader.judge.kernels.submission import KernelSubmission
@@ -137,6 +137,8 @@ class Kernels(Kind[KernelFile]):
         with pool.emulator() as runner:
             cases = CaseRunner(self.topic, store, runner)
             submission.claim_at_main_sizes(current, cases)
+            if main_size.ran_whole(found.at_main) and not any(record.may_wait for record in found.at_main):
+                current.first = idle_blocks.told(cases, current.compiled, current.blocks_seed)
 
     def times(
         self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[KernelFile]], progress: Progress

@@ -1,0 +1,53 @@
+"""A grid of which most blocks have nothing to do is told before anything else, though the kernel is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from marking import Marking
+
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels import idle_blocks
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.compiled import prepare
+from grader.judge.runners.pool import DevicePool
+from grader.workbook import topics
+from grader.workbook.compiler import DEFAULT_ARCH
+from grader.workbook.kernel_file import parse_source
+
+ROWS = """// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["cdiv(N, 32)", "cdiv(M, 8)"]
+// block = [32, 8]
+// ///
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    const int column = blockIdx.x * 32 + threadIdx.x;
+    for (int j = threadIdx.y; j < 32; j += 8) {
+        const int row = blockIdx.y * 32 + j;
+        if (row < M && column < N) out[(size_t)row * N + column] = in[(size_t)row * N + column] + bias[column];
+    }
+}
+"""
+
+
+def test_blocks_that_have_nothing_to_do_are_told_with_the_grid_that_is_enough(
+    tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(ROWS, "utf-8")
+    result = marked(topics.load("add_bias"), file)
+    assert result.verdict == "pass"
+    assert result.hints[0].text.startswith(
+        "Of the 2,048 blocks along y at the main size, the first 512 load or store"
+    )
+    assert result.hints[0].text.endswith("A block takes 32: cdiv(M, 32) in place of cdiv(M, 8) is enough.")
+
+
+def test_a_grid_that_is_no_larger_than_it_has_to_be_is_not_told() -> None:
+    topic = topics.load("add_bias")
+    text = ROWS.replace("cdiv(M, 8)", "cdiv(M, 32)")
+    kernel = prepare(parse_source(text, topic.signature, Path("mine.cu")), DEFAULT_ARCH)
+    with DevicePool("emulator", jobs=1, threads=1) as pool, pool.emulator() as child:
+        assert not idle_blocks.told(CaseRunner(topic, CaseStore(topic), child), kernel, seed=1)
