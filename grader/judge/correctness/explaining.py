@@ -59,6 +59,8 @@ WHOLE_AS_GIVEN = (
     "root left out, or is an int, or a division of ints, between the inputs and the result?"
 )
 WRAPPED = "What is missing is a multiple of {turn:,}, in few elements: a counter of {bits} has run over."
+THAN = "than it has to be."
+"""How ends what is said of wrong elements that are all off by one number: not why."""
 NOTHING = "Every wrong element is 0, which is what memory holds that was cleared: where should it be added, or stored?"
 
 
@@ -344,4 +346,4 @@ def _edges(wrong: Wrong) -> Iterator[str]:
 def _offset(wrong: Wrong) -> Iterator[str]:
     off = wrong.came - wrong.due
     if len(off) > 1 and np.array_equal(off, np.full_like(off, off[0])):
-        yield f"Every wrong element is {abs(off[0]):g} {'more' if off[0] > 0 else 'less'} than it has to be."
+        yield f"Every wrong element is {abs(off[0]):g} {'more' if off[0] > 0 else 'less'} {THAN}"

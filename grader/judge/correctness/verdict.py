@@ -49,9 +49,12 @@ FOR_ATOMICS = ", and for threads that add to one element without atomicAdd"
 OR_ATOMICS = ", or threads add to one element without atomicAdd"
 """What is said of atomics, where a kernel adds to an element of global memory."""
 
+AT_A_TAIL = ", at the tail of a loop or the edge of a tile"
+"""Where a term is often left out, or counted twice."""
+
 SUMS_ARE_EXACT = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
-    f"twice, at the tail of a loop or the edge of a tile{FOR_ATOMICS}."
+    f"twice{AT_A_TAIL}{FOR_ATOMICS}."
 )
 TERM_OF_FEW = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted twice, in a "
@@ -63,9 +66,8 @@ OF_LANES = (
     "__shfl_xor_sync to every lane."
 )
 EXACT_IN_SINGLE = (
-    "Sums of this case are exact in single precision: a term is left out or counted twice, at the tail of a loop or "
-    f"the edge of a tile{OR_ATOMICS}. Or sums or factors are rounded to halves, in "
-    "which they are not exact: keep them in floats until they are stored."
+    f"Sums of this case are exact in single precision: a term is left out or counted twice{AT_A_TAIL}{OR_ATOMICS}. "
+    "Or sums or factors are rounded to halves, in which they are not exact: keep them in floats until they are stored."
 )
 MORE_THAN_ROUNDING = (
     "That is more than rounding explains in sums as they are written: look for numbers that pass through a narrower "
@@ -74,9 +76,8 @@ MORE_THAN_ROUNDING = (
     "the largest numbers and not of those that are summed."
 )
 NO_ROUNDING = (
-    "No floating-point type rounds as far as that: look for a term that is left out or counted twice, at the tail of a "
-    "loop or the edge of a tile, for a wrong index, for numbers that pass through an int, and for variables that are "
-    "not set before they are read."
+    f"No floating-point type rounds as far as that: look for a term that is left out or counted twice{AT_A_TAIL}, for "
+    "a wrong index, for numbers that pass through an int, and for variables that are not set before they are read."
 )
 INEXACT_CONSTANTS = (
     "Every sum of this case is exact, and the difference is smaller than any term: look for numbers that a float does "

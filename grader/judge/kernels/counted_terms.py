@@ -39,7 +39,10 @@ BITS = (2, 8)
 """Of a sum, so many tell how often one element was added: the fewer, the fewer runs. The more, for kernels that add an
 element more often."""
 
-WARP, VECTOR = 32, 4
+WARP = 32
+
+VECTORS = (4, 8, 16)
+"""Elements of a vector, of floats, halves or bytes."""
 
 SHOWN = 3
 """Elements that are named where they have nothing in common."""
@@ -59,7 +62,7 @@ OF_FIRST_BLOCK = (
     "The first block's alone are in it: shared memory is a block's own, and each block has to hand on "
     "what it holds."
 )
-REST = f"They are the last N % 4: {LEFT}"
+REST = f"They are the last N % {{vector}}: {LEFT}"
 
 
 @dataclass(frozen=True)
@@ -325,8 +328,10 @@ def _why_alone(kept: Span, block: int, blocks: int) -> str:
 def _why_lost(lost: Span, block: int, blocks: int) -> str:
     if lost.first == block * blocks:
         return _of_grid(lost.period, lost, block, blocks)
-    if lost.once and lost.end == lost.size and lost.end - lost.first == lost.size % VECTOR:
-        return REST
+    if lost.once and lost.end == lost.size:
+        rest = next((each for each in VECTORS if lost.end - lost.first == lost.size % each), 0)
+        if rest:
+            return REST.format(vector=rest)
     if lost.first == block and lost.end == lost.period == block * blocks:
         return OF_FIRST_BLOCK
     if not lost.once and lost.upper_half and lost.period <= block:

@@ -21,10 +21,11 @@ from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case, make, unlike
 from grader.judge.correctness.comparison import Comparison
-from grader.judge.correctness.explaining import AT_EDGES, NOTHING
+from grader.judge.correctness.explaining import AT_EDGES, NOTHING, THAN
 from grader.judge.correctness.findings import AXES
 from grader.judge.correctness.verdict import (
     ALL_OF_IT,
+    AT_A_TAIL,
     ENDLESS,
     FOR_ATOMICS,
     MORE_THAN_ROUNDING,
@@ -268,9 +269,9 @@ def _explained(
     else:
         before = comparison.fits[0] if comparison.fits else comparison.advice
         known = loops.without_rest(current.file.source) or counted_terms.told(runner, current.compiled, case)
-        known = known or next(iter(fits), "")
-        known = known or terms.told(runner, current.compiled, case) or comparison.advice
-        known = _of_text(known, current.file)
+        known = known or next((said for said in fits if not said.endswith(THAN)), "")
+        known = known or terms.told(runner, current.compiled, case) or next(iter(fits), comparison.advice)
+        known = of_text(known, current.file)
         if known == NOTHING:
             known = f"{known} {_where([first, *others])}".rstrip()
         told = refusal.saying(refusal.reason.replace(before, known))
@@ -279,11 +280,12 @@ def _explained(
     return _traced(told, current, runner, case, comparison.mismatch)
 
 
-def _of_text(advice: str, file: KernelFile) -> str:
+def of_text(advice: str, file: KernelFile) -> str:
     """What to look at, without what a file has none of: additions in global memory, and in a small exercise tiles. A
     running sum of a file comes first."""
     if advice == MORE_THAN_ROUNDING:
         return f"{sums.running(file.source)} {advice}".lstrip()
+    advice = advice.replace(AT_A_TAIL, _tails(file.source))
     if not file.given:
         adds = cuda_source.adds_in_global_memory(file.source)
         return advice if adds else advice.replace(FOR_ATOMICS, "").replace(OR_ATOMICS, "")
@@ -292,6 +294,14 @@ def _of_text(advice: str, file: KernelFile) -> str:
     if "__shfl_" in file.source:
         return OF_LANES
     return TERM_OF_FEW if advice == SUMS_ARE_EXACT and "atomic" not in file.source else advice
+
+
+def _tails(source: str) -> str:
+    """Where a term may be left out, of loops and tiles, as far as a file has them."""
+    loop = re.search(r"\b(for|while)\b", cuda_source.plain(source)) is not None
+    tile = any(cuda_source.shared_arrays(source).values())
+    where = ["the tail of a loop"] * loop + ["the edge of a tile"] * tile
+    return f", at {' or '.join(where)}" if where else ""
 
 
 def _with_quotient(refusal: Refused, current: KernelSubmission) -> Refused:

@@ -55,6 +55,10 @@ OF_BLOCKS = (
 ENDS = " What lies outside of the array is left out, and not taken from its end."
 LANES = " What it lacks lies with another warp, and a shuffle reads lanes of its own warp alone."
 TURNED = " Rows and columns of `{name}` have changed places."
+ALIKE = (
+    "A byte that is there once is counted right, and {count} bytes that are alike are counted as 1: a thread stores "
+    "over what others have stored there. Each has to add 1 to what is in `{output}`, in one step: atomicAdd."
+)
 KEPT = " That is what the element before is the sum of: let each have a sum of its own, which begins with 0."
 
 
@@ -161,10 +165,12 @@ def _whole(value: Any) -> int:
 
 def told(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
     """What a wrong element of a case, or of a larger one, has too much and too little; "" where that is not known."""
-    if case.kind != "exact" or runner.topic.signature.values:
+    if runner.topic.signature.values:
         return ""
     if _counts_bytes(runner, case):
         return next(filter(None, (_of_bytes(runner, kernel, each) for each in _tried(runner, case))), "")
+    if case.kind != "exact":
+        return ""
     try:
         found = next(filter(None, (_wrong(runner, kernel, each) for each in _tried(runner, case))), None)
         terms = found.terms() if found else []
@@ -200,8 +206,18 @@ def _of_bytes(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
         (bins,) = kept.outputs.values()
         counts[part] = bins.reshape(-1)[numbers[part]]
     if (counts == 1).all():
-        return ""
+        return _of_alike(runner, CaseRun(kernel, planned, case, data))
     return f"Counted at {units.case(case.problem)}: {in_words(counts, planned.launches[0])}"
+
+
+def _of_alike(runner: CaseRunner, run: CaseRun) -> str:
+    """Whether bytes that are alike are counted as one, where those that differ are counted right."""
+    ((name, array),) = run.data.inputs.items()
+    kept = Kept({name: np.ones_like(array)}, run.data.expected, run.data.allowed, "")
+    if array.size < 2 or runner.once(replace(run, data=kept)).refusal is not None:
+        return ""
+    ((output, bins),) = kept.outputs.items()
+    return ALIKE.format(count=array.size, output=output) if bins.reshape(-1)[1] == 1 else ""
 
 
 def _tried(runner: CaseRunner, case: Case) -> Iterator[Case]:

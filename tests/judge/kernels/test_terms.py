@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from marking import Marking
 
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
-from grader.judge.kernels import counted_terms
+from grader.judge.correctness.verdict import SUMS_ARE_EXACT
+from grader.judge.kernels import counted_terms, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.terms import told
@@ -66,6 +68,10 @@ KERNELS = {
         "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i - (i == 70)]], 1);",
         {"N": 255}, "Counted at N=255: element 69 is added 2 times, and element 70 is never added (1 of 255).",
     ),
+    "bytes that are alike": (
+        "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) bins[in[i]] = 1;", {"N": 15},
+        "and 255 bytes that are alike are counted as 1: a thread stores over what others have stored there.",
+    ),
     "the weights are right": (
         "stencil", LINE,
         f"{PLACE} float s = 0; for (int k = max(i - 8, 0); k <= min(i + 8, N - 1); ++k) s += min(in[k], 9e4f); "
@@ -114,3 +120,68 @@ def test_a_kernel_whose_runs_take_long_is_run_no_more(
 ) -> None:
     monkeypatch.setattr(counted_terms, "MOST_INSTRUCTIONS", 1)
     assert terms_of(mistake, child, tmp_path) == ""
+
+
+VECTORS = """// /// launch
+// [[launch]]
+// kernel = "histogram"
+// grid = ["cdiv(N, 4096)"]
+// block = [256]
+// zero = ["bins"]
+// ///
+extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, int N)
+{
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= N / 16) return;
+    const uint4 all = ((const uint4*)in)[i];
+    const unsigned words[] = {all.x, all.y, all.z, all.w};
+    for (unsigned word : words)
+        for (int k = 0; k < 32; k += 8) atomicAdd(&bins[word >> k & 255], 1);
+}
+"""
+
+
+def test_the_rest_behind_vectors_of_bytes_is_told_and_not_by_how_much_counts_are_off(
+    tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(VECTORS, "utf-8")
+    reason = marked(topics.load("histogram"), file, problem_overrides={"N": 1}).reason or ""
+    assert "the elements from 240 on are never added (15 of 255). They are the last N % 16: too few" in reason
+    assert "less than it has to be" not in reason
+
+
+STORES = """// /// launch
+// [[launch]]
+// kernel = "histogram"
+// grid = ["cdiv(N, 256)"]
+// block = [256]
+// zero = ["bins"]
+// ///
+extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, int N)
+{
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < N) bins[in[i]] = 1;  // for each byte
+}
+"""
+
+
+def test_bytes_that_are_alike_are_told_of_real_data_as_well(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(STORES, "utf-8")
+    reason = marked(topics.load("histogram"), file, problem_overrides={"N": 15}).reason or ""
+    assert "255 bytes that are alike are counted as 1" in reason
+
+
+def test_no_loop_and_no_tile_is_named_that_a_file_has_not(tmp_path: Path) -> None:
+    topic = topics.load("histogram")
+    file = tmp_path / "mine.cu"
+    loop = STORES.replace("if (i", "while (i")
+    tile = STORES.replace("{\n", "{\n    __shared__ unsigned tile[8];\n")
+    for text, where in (
+        (STORES, "counted twice."),
+        (loop, "tail of a loop."),
+        (tile, "twice, at the edge of a tile."),
+    ):
+        file.write_text(text, "utf-8")
+        assert submission.of_text(SUMS_ARE_EXACT, topic.parse(file)).endswith(where)
