@@ -1,5 +1,6 @@
-// Each block counts in a copy of the bins that it has for itself, in shared memory, and adds its
-// counts to the output at the end. Such a copy is called private, and the idea privatisation.
+// Each block counts 8192 bytes or more in a copy of the bins that it has for itself, in shared
+// memory, and adds its 256 counts to the output at the end. Such a copy is called private, and the
+// idea privatisation.
 //
 // What it should buy: an atomic on shared memory stays on the multiprocessor. Only 256 additions a
 // block go to the L2 cache, and so that these are few, there are as many blocks as the GPU can hold

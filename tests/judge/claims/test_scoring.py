@@ -231,3 +231,10 @@ def test_a_ladder_knows_its_places() -> None:
     assert not LADDER.reaches(None, "a")
     with pytest.raises(WarpladderError, match="some has no rung `e`"):
         LADDER.place("e")
+
+
+def test_of_counts_in_shared_memory_it_is_told_that_blocks_count_many_bytes() -> None:
+    """What who counts in shared memory already, a few bytes a block, is told as the idea of the rung."""
+    assert "counts 8192 bytes or more" in hints.first_sentence(
+        topics.load("histogram").ladder["01_block_copy"].idea
+    )
