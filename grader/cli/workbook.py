@@ -250,6 +250,18 @@ def grade(
     raise typer.Exit(exit_code(result.verdict))
 
 
+def _note_begun(topic: str, path: Path) -> None:
+    """Write into the learner's history where a starter is, which is there without it too."""
+    from grader.history.store import Store
+    from grader.report import notices
+
+    try:
+        with Store() as store:
+            store.begin(topic, path)
+    except WarpladderError as error:
+        notices.error(console_for(stderr=True), error)
+
+
 def _remember(topic: str, file: Path, result: Grade) -> None:
     """Write a grade into the learner's history. A grade is worth showing where that cannot be written."""
     from grader.history.store import remember
@@ -384,4 +396,6 @@ def new(
         )
     with writing(path), path.open("w" if force else "x", encoding="utf-8") as target:
         target.write(loaded.starter_text)
+    if programs.find(topic) is None:
+        _note_begun(topic, path)
     console_for().print(f"Wrote {path}. Fill it in, then: ladder grade {topic} {path}", highlight=False)

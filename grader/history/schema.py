@@ -41,6 +41,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             topic TEXT NOT NULL, moment TEXT NOT NULL, file TEXT NOT NULL, digest TEXT NOT NULL,
             verdict TEXT NOT NULL, rung TEXT, PRIMARY KEY (topic, moment, digest))""",
     ),
+    # 5: where `ladder new` wrote the last starter of each topic.
+    ("CREATE TABLE begun (topic TEXT PRIMARY KEY, file TEXT NOT NULL)",),
 )
 """What leads from each version to the next. What is here stays as it is: there are files of it."""
 

@@ -77,6 +77,17 @@ class Store:
         """Write a grade."""
         self.merge([], [], [grade])
 
+    def begin(self, topic: str, file: Path) -> None:
+        """Note where a starter was written. Exports leave that out: it is of this machine."""
+        with self._told(), self._transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO begun VALUES (?, ?)", [topic, str(file.absolute())])
+
+    def begun(self) -> dict[str, Path]:
+        """The last starter of each topic, where it is there still."""
+        with self._told():
+            rows = self._connection.execute("SELECT topic, file FROM begun").fetchall()
+        return {topic: Path(file) for topic, file in rows if Path(file).is_file()}
+
     def merge(
         self, sittings: Iterable[Sitting], outcomes: Iterable[Outcome], grades: Iterable[Graded] = ()
     ) -> int:

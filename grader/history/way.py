@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from grader.history.outcomes import Graded, Sitting
 
@@ -50,6 +51,7 @@ class Next:
     why: str
     command: str  # that can be pasted
     topic: str | None = None  # whose lesson tells of it
+    also: Next | None = None  # what is near as well: the next rung of the ladder that was climbed last
 
 
 def latest(grades: Sequence[Graded], sittings: Sequence[Sitting], topics: Collection[str]) -> str | None:
@@ -65,10 +67,11 @@ def following(
     climbed: Sequence[Climbed],
     last: str | None = None,
     exercises: Collection[str] = (),
+    begun: Mapping[str, str] = MappingProxyType({}),
 ) -> Next:
     """What to do now: on the ladder `last` that was climbed or talked about last, then on those behind it, and on those
     that were passed by. `grades` in the order of time, `climbed` in the order of study; grades of other ladders count
-    for nothing, and those of `exercises` only where no ladder was begun."""
+    for nothing, and those of `exercises` only where no ladder was begun. `begun` are the starters that were written."""
     if last is not None or not any(grade.topic in exercises for grade in grades):
         climbed = [each for each in climbed if each.topic not in exercises]
     topics = {each.topic for each in climbed}
@@ -84,31 +87,42 @@ def following(
         for each in (*climbed[here:], *climbed[:here]):
             if each.reached < len(each.rungs[:most]):
                 if each.topic in exercises:
-                    return _exercise(each, right)
-                return _rung(each, right, new=not known)
+                    return _exercise(each, right, begun)
+                found = _rung(each, right, begun, new=not known)
+                left = [
+                    other for other in climbed[here : here + 1] if other is not each and other.topic in right
+                ]
+                near = [_rung(other, right, begun) for other in left if 0 < other.reached < len(other.rungs)]
+                return replace(found, also=next(iter(near), None))
     return Next("An interview", "You have reached the top of every ladder.", "ladder loop")
 
 
-def _rung(climbed: Climbed, right: Mapping[str, str], new: bool) -> Next:
+def _rung(climbed: Climbed, right: Mapping[str, str], begun: Mapping[str, str], new: bool = False) -> Next:
     """The next rung of a ladder, or its first kernel; `right`: the latest file that was right, by topic; `new`: nothing
     was graded yet."""
-    topic, rung = climbed.topic, climbed.rungs[climbed.reached]
+    topic = climbed.topic
     if climbed.rung is None:
         begin = "New to CUDA? `ladder learn` begins with small exercises. " if new else ""
         why = f"{begin}Write what comes to mind first: it has to be right, and need not be fast."
-        return Next(f"{topic}: your first kernel", why, f"ladder new {topic}", topic)
+        return Next(f"{topic}: your first kernel", why, _start(topic, begun), topic)
+    rung = climbed.rungs[climbed.reached]
     why = f"You have reached {climbed.rung}, {climbed.reached} of {len(climbed.rungs)} rungs."
     return Next(f"{topic}: rung {rung}", why, f"ladder hint {topic} {_typed(right[topic])}", topic)
 
 
-def _exercise(climbed: Climbed, right: Mapping[str, str]) -> Next:
+def _exercise(climbed: Climbed, right: Mapping[str, str], begun: Mapping[str, str]) -> Next:
     """A small exercise, of whose kernel the task may ask for more than right numbers."""
     name = climbed.topic
     if climbed.rung is None:
         why = "You have begun with the small exercises. `ladder learn` has this one beside an editor."
-        return Next(f"{name}: a small exercise", why, f"ladder new {name}")
+        return Next(f"{name}: a small exercise", why, _start(name, begun))
     why = "Your kernel is right, and does not yet do all that the task asks for."
     return Next(f"{name}: what its task asks for", why, f"ladder hint {name} {_typed(right[name])}")
+
+
+def _start(topic: str, begun: Mapping[str, str]) -> str:
+    """The command for a first kernel: a starter that is there is not written once more."""
+    return f"ladder grade {topic} {_typed(begun[topic])}" if topic in begun else f"ladder new {topic}"
 
 
 def _typed(file: str) -> str:

@@ -170,6 +170,20 @@ def test_a_file_of_version_3_has_room_for_grades(file: Path) -> None:
         assert kept.grades() == [GRADE]
 
 
+def test_a_file_of_version_4_has_room_for_starters_which_are_told_as_long_as_they_are_there(
+    file: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "mine.cu", tmp_path / "other.cu"
+    with Store(of_version(4, file)) as kept:
+        assert [grade.topic for grade in kept.grades()] == ["transpose"]
+        for starter in (first, second):
+            starter.touch()
+            kept.begin("copy", starter)
+        assert kept.begun() == {"copy": second}
+        second.unlink()
+        assert kept.begun() == {}
+
+
 def test_an_export_without_grades_is_imported(kept: Store, tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     kept.record(SITTING, [OUTCOME])
@@ -181,7 +195,7 @@ def test_an_export_without_grades_is_imported(kept: Store, tmp_path: Path) -> No
         assert exported(other) == exported(kept)
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_a_file_that_is_brought_to_this_version_is_like_a_new_one(
     number: int, file: Path, tmp_path: Path
 ) -> None:

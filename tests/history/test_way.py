@@ -79,6 +79,25 @@ def test_what_is_next(grades: list[Graded], what: str, command: str) -> None:
     assert (found.what, found.command) == (what, command)
 
 
+def test_a_starter_that_was_written_is_gone_on_with() -> None:
+    begun = {"copy": "mine.cu", "index": "my file.cu"}
+    found = following([], way([], LADDERS), begun=begun)
+    assert (found.what, found.command) == ("copy: your first kernel", "ladder grade copy mine.cu")
+    grades = [graded("wide", "solution")]
+    climbed = way(grades, {"index": ("solution",), "wide": ("solution",), **LADDERS})
+    found = following(grades, climbed, None, ("index", "wide"), begun)
+    assert (found.what, found.command) == ("index: a small exercise", "ladder grade index 'my file.cu'")
+
+
+def test_beside_the_next_ladder_stands_the_next_rung_of_the_one_that_was_climbed_last() -> None:
+    ladders = {"copy": ("00_naive", "01_wide", "02_wider", "03_widest"), "sum": LADDERS["sum"]}
+    for reached, near in (("02_wider", "copy: rung 03_widest"), ("03_widest", None), ("01_wide", None)):
+        grades = [graded("copy", reached)]
+        found = following(grades, way(grades, ladders), "copy")
+        assert (found.also and found.also.what) == near
+    assert following([], way([], ladders), "copy").also is None
+
+
 @pytest.mark.parametrize(
     ("grades", "what", "command"),
     [

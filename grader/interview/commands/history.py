@@ -122,10 +122,14 @@ def following(json: JsonOption = None) -> None:
 
     topics, small = discover(), exercises.discover()
     with Store() as store:
-        grades, sittings = store.grades(), store.sittings()
+        grades, sittings, begun = store.grades(), store.sittings(), store.begun()
     asked = exercises.with_ladders(small, topics)
     climbed = way(grades, {name: topic.ladder.ids for name, topic in asked.items()})
-    found = following(grades, climbed, latest(grades, sittings, topics), small)
+    here = Path.cwd()
+    files = {
+        topic: str(file.relative_to(here) if here in file.parents else file) for topic, file in begun.items()
+    }
+    found = following(grades, climbed, latest(grades, sittings, topics), small, files)
     if json is not None:
         write_structs(json, {"next": found})
     if json != "-":

@@ -169,6 +169,13 @@ def test_each_grade_is_remembered_and_progress_shows_the_rung(ladder: Ladder) ->
         ]
 
 
+def test_what_is_next_names_the_starter_that_was_written(ladder: Ladder) -> None:
+    ladder("new", "copy", "mine.cu")
+    assert "→ ladder grade copy mine.cu" in ladder("next").out
+    Path("mine.cu").unlink()
+    assert "→ ladder new copy" in ladder("next").out
+
+
 def test_a_grade_is_shown_where_nothing_can_be_remembered(
     ladder: Ladder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

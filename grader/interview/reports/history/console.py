@@ -56,12 +56,20 @@ def progress(found: Progress, remedies: Mapping[str, Sequence[Remedy]]) -> Rende
 
 def following(found: Next) -> RenderableType:
     """The one thing to do now."""
-    lesson = f" Its lesson: lessons/{found.topic}/lesson.md" if found.topic else ""
-    return Group(
+    told = f" Its lesson: lessons/{found.topic}/lesson.md" if found.topic else ""
+    parts: list[RenderableType] = [
         Text.assemble(("Next", "bold"), f"   {found.what}"),
-        Padding(Text(f"{found.why}{lesson}", "dim"), (0, 0, 0, 2)),
-        Text(f"  → {found.command}", "green", no_wrap=True, overflow="ignore"),
-    )
+        Padding(Text(f"{found.why}{told}", "dim"), (0, 0, 0, 2)),
+        _command(found),
+    ]
+    if found.also is not None:
+        parts += [Text.assemble(("Or", "bold"), f"     {found.also.what}"), _command(found.also)]
+    return Group(*parts)
+
+
+def _command(found: Next) -> Text:
+    """In one line, to be copied."""
+    return Text(f"  → {found.command}", "green", no_wrap=True, overflow="ignore")
 
 
 def today(day: Day, now: datetime, next_due: datetime | None) -> RenderableType:
