@@ -24,6 +24,16 @@ def page(*, anew: bool = False) -> Path:
     return ROOT / FIRST
 
 
+def lesson(topic: str) -> str:
+    """Where a topic's lesson is read: its page of the book where that is built, in a clone else the command that builds
+    it. Its Markdown lacks the code that the page has."""
+    path = Path("lessons", topic, "lesson")
+    if (built := ROOT / PAGES / path.with_suffix(".html")).is_file():
+        return str(built)
+    file = path.with_suffix(".md")
+    return f"ladder book ({file})" if (ROOT / "Makefile").is_file() else str(file)
+
+
 def _build() -> None:
     if not (ROOT / "Makefile").is_file():
         raise WarpladderError(

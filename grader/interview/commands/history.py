@@ -114,6 +114,7 @@ def following(json: JsonOption = None) -> None:
       ladder next
       ladder next --json -
     """
+    from grader import book
     from grader.history.store import Store
     from grader.history.way import following, latest, way
     from grader.interview.reports.history import console
@@ -133,7 +134,8 @@ def following(json: JsonOption = None) -> None:
     if json is not None:
         write_structs(json, {"next": found})
     if json != "-":
-        console_for().print(console.following(found), crop=False)
+        where = book.lesson(found.topic) if found.topic else ""
+        console_for().print(console.following(found, where), crop=False)
 
 
 @app.command()

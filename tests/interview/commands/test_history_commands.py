@@ -10,6 +10,7 @@ from typing import NamedTuple
 import little_interview
 import pytest
 
+from grader import book
 from grader.history import remedies
 from grader.history.store import Store
 from grader.interview import bank, rounds
@@ -169,9 +170,20 @@ def test_each_grade_is_remembered_and_progress_shows_the_rung(ladder: Ladder) ->
         ]
 
 
-def test_what_is_next_names_the_starter_that_was_written(ladder: Ladder) -> None:
+def test_what_is_next_names_the_starter_that_was_written_and_the_lesson_s_page(
+    ladder: Ladder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     ladder("new", "copy", "mine.cu")
-    assert "→ ladder grade copy mine.cu" in ladder("next").out
+    monkeypatch.setattr(book, "ROOT", tmp_path)
+    page = tmp_path / "build" / "book" / "html" / "lessons" / "copy" / "lesson.html"
+    told = [(None, "lessons/copy/lesson.md"), (tmp_path / "Makefile", "ladder book"), (page, "lesson.html")]
+    for present, where in told:
+        if present is not None:
+            present.parent.mkdir(parents=True, exist_ok=True)
+            present.touch()
+        said = ladder("next").out
+        assert "→ ladder grade copy mine.cu" in said
+        assert where.replace(" ", "") in "".join(said.split())
     Path("mine.cu").unlink()
     assert "→ ladder new copy" in ladder("next").out
 

@@ -54,9 +54,9 @@ def progress(found: Progress, remedies: Mapping[str, Sequence[Remedy]]) -> Rende
     return Group(*parts)
 
 
-def following(found: Next) -> RenderableType:
-    """The one thing to do now."""
-    told = f" Its lesson: lessons/{found.topic}/lesson.md" if found.topic else ""
+def following(found: Next, lesson: str = "") -> RenderableType:
+    """The one thing to do now; `lesson`: where it is told of."""
+    told = f" Its lesson: {lesson}" if lesson else ""
     parts: list[RenderableType] = [
         Text.assemble(("Next", "bold"), f"   {found.what}"),
         Padding(Text(f"{found.why}{told}", "dim"), (0, 0, 0, 2)),
