@@ -100,8 +100,10 @@ class _Side:
         )
         sizes = self.runner.topic.sizes_main
         named = [name for name in sizes if re.search(rf"\b{name}\b", text)]
-        each = int(sizes[named[0]]) // count if len(named) == 1 and sizes[named[0]] % count == 0 else 0
-        enough = f"cdiv({named[0]}, {each})" if each > 1 else ""
+        # The block behind the last that stores may load neighbours: then one fewer is enough.
+        size = int(sizes[named[0]]) if len(named) == 1 else 0
+        each = -(-size // count)
+        enough = f"cdiv({named[0]}, {each})" if each > 1 and size % each == 0 else ""
         return (
             f"{what} {f'A block takes {each}: {enough} in place of {text} is enough' if enough else FEWER}."
         )

@@ -51,3 +51,12 @@ def test_a_grid_that_is_no_larger_than_it_has_to_be_is_not_told() -> None:
     kernel = prepare(parse_source(text, topic.signature, Path("mine.cu")), DEFAULT_ARCH)
     with DevicePool("emulator", jobs=1, threads=1) as pool, pool.emulator() as child:
         assert not idle_blocks.told(CaseRunner(topic, CaseStore(topic), child), kernel, seed=1)
+
+
+def test_a_block_that_loads_the_neighbours_of_the_last_element_makes_no_grid_larger() -> None:
+    topic = topics.load("stencil")
+    text = topic.ladder["02_register_window"].source.replace("cdiv(N, OUTPUTS)", "cdiv(N, BLOCK)")
+    kernel = prepare(parse_source(text, topic.signature, Path("mine.cu")), DEFAULT_ARCH)
+    with DevicePool("emulator", jobs=1, threads=1) as pool, pool.emulator() as child:
+        said = idle_blocks.told(CaseRunner(topic, CaseStore(topic), child), kernel, seed=1)
+    assert said.endswith("A block takes 1024: cdiv(N, 1024) in place of cdiv(N, BLOCK) is enough.")
