@@ -26,7 +26,7 @@ Taken = Callable[[Problem], bool]
 RARE, MOST_WAYS, EACH, MOST_NUMBERS = 1 / 3, 8, 20, 6
 """Of all cases, a way that no more take is rare; so many such ways are looked at, cases of each, and numbers."""
 
-MOST, CHEAP, DEAR, ALL = 64, 1 / 16, 1 / 3, 1 / 2
+MOST, CHEAP, DEAR, ALL = 64, 1 / 64, 1 / 3, 1 / 3
 """Cases of all ways; what one may cost, and on a way that none of the cases takes; and all of them together."""
 
 AROUND = ((2, 1 / 2, 1), (1, 1 / 2, 0), (0, 0, 1), (1, 0, 0), (0, 0, 0), (1, 1, -1), (2, 0, 1))
