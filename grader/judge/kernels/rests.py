@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, product, zip_longest
+from typing import TypeVar
 
 from grader.judge.kernels import ways
 from grader.judge.kernels.ways import Condition
@@ -20,14 +21,19 @@ from grader.workbook.reference import Problem
 Outcomes = frozenset[tuple[int, bool | None]]
 """What some of the conditions come out as, by their places."""
 
+Item = TypeVar("Item")
+
 Taken = Callable[[Problem], bool]
 """Whether a problem takes a way."""
 
 RARE, MOST_WAYS, EACH, MOST_NUMBERS = 1 / 3, 8, 20, 6
 """Of all cases, a way that no more take is rare; so many such ways are looked at, cases of each, and numbers."""
 
-MOST, CHEAP, DEAR, ALL = 64, 1 / 64, 1 / 3, 1 / 3
-"""Cases of all ways; what one may cost, and on a way that none of the cases takes; and all of them together."""
+MOST, CHEAP, DEAR = 48, 1 / 64, 1 / 3
+"""Cases of all ways; what one may cost, and on a way that none of the cases takes."""
+
+TOGETHER = {CHEAP: 1 / 8, DEAR: 1 / 3}
+"""What all of them together may cost."""
 
 AROUND = ((2, 1 / 2, 1), (1, 1 / 2, 0), (0, 0, 1), (1, 0, 0), (0, 0, 0), (1, 1, -1), (2, 0, 1))
 """How many multiples more than it takes, which share of one, and how many elements more."""
@@ -59,10 +65,10 @@ class Search:
     def found(self, cases: Sequence[Problem], beyond: Sequence[Problem]) -> Iterator[tuple[Problem, str]]:
         """Problems on ways that few `cases` take, or none but problems `beyond` them, each with what is tried there."""
         tried = [islice(self._on_way(*way), EACH) for way in self._rare(cases, beyond)]
-        left = ALL
-        for problem, said in islice(_in_turn(tried), MOST):
-            if (cost := self.cost(problem)) <= left:
-                left -= cost
+        left = dict(TOGETHER)
+        for problem, said, most in islice(_in_turn(tried), MOST):
+            if (cost := self.cost(problem)) <= left[most]:
+                left[most] -= cost
                 yield problem, said
 
     def _rare(
@@ -85,9 +91,10 @@ class Search:
             most = CHEAP if all(counted[one] for one in rare) else DEAR
             yield ways.smallest(found[rare], self.dimensions, taken), taken, most
 
-    def _on_way(self, base: Problem, taken: Taken, most: float) -> Iterator[tuple[Problem, str]]:
+    def _on_way(self, base: Problem, taken: Taken, most: float) -> Iterator[tuple[Problem, str, float]]:
         along = [self._along(name, base, taken, most) for name in self.dimensions]
-        return chain(self._stepped(base, taken, most), _in_turn(along))
+        for problem, said in chain(self._stepped(base, taken, most), _in_turn(along)):
+            yield problem, said, most
 
     def _along(self, name: str, base: Problem, taken: Taken, most: float) -> Iterator[tuple[Problem, str]]:
         """Problems with one size of every kind."""
@@ -123,7 +130,7 @@ class Search:
         return base
 
 
-def _in_turn(several: Sequence[Iterator[tuple[Problem, str]]]) -> Iterator[tuple[Problem, str]]:
+def _in_turn(several: Sequence[Iterator[Item]]) -> Iterator[Item]:
     return filter(None, chain.from_iterable(zip_longest(*several)))
 
 
