@@ -290,8 +290,12 @@ def _stairs(shape: tuple[int, int], rng: np.random.Generator) -> Array:
     stair[::2] = stair[::2, ::-1]  # every other row rises, so that its maximum grows again and again
     values = -STEP * stair.astype(np.float32)
     values[rng.integers(0, 16, shape, dtype=np.int8) == 0] = -np.inf
-    for row in range(rows):
-        count = 1 << int(rng.integers(0, min(columns.bit_length(), MOST_BITS + 1)))
+    counts = 1 << rng.integers(0, min(columns.bit_length(), MOST_BITS + 1), rows)
+    if rows > columns:  # many short rows at once
+        order = rng.permuted(np.broadcast_to(np.arange(columns), shape), axis=1)
+        values[order < counts[:, None]] = 0.0
+        return values
+    for row, count in enumerate(counts):
         values[row, rng.choice(columns, count, replace=False, shuffle=False)] = 0.0
     return values
 
