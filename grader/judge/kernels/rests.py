@@ -29,7 +29,7 @@ Taken = Callable[[Problem], bool]
 RARE, MOST_WAYS, EACH, MOST_NUMBERS = 1 / 3, 8, 20, 6
 """Of all cases, a way that no more take is rare; so many such ways are looked at, cases of each, and numbers."""
 
-MOST, CHEAP, DEAR = 48, 1 / 64, 1 / 3
+MOST, CHEAP, DEAR = 24, 1 / 64, 1 / 3
 """Cases of all ways; what one may cost, and on a way that none of the cases takes."""
 
 TOGETHER = {CHEAP: 1 / 8, DEAR: 1 / 3}

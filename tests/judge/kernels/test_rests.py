@@ -55,7 +55,7 @@ def test_other_steps_are_tried_where_a_way_is_of_one_filter() -> None:
     assert {(problem["stride"], problem["pad"]) for problem in tried} >= {(1, 0), (2, 0), (2, 1)}
 
 
-@pytest.mark.parametrize(("most", "count"), [(1.0, 0), (0.0, 48)])
+@pytest.mark.parametrize(("most", "count"), [(1.0, 0), (0.0, 24)])
 def test_what_is_tried_is_bounded(most: float, count: int) -> None:
     tried = found(lambda problem: problem["N"] == 960, [96, 64, 48, 32, 16, 8], lambda problem: most)
     assert len(tried) <= count
