@@ -285,15 +285,15 @@ def of_text(advice: str, file: KernelFile) -> str:
     running sum of a file comes first."""
     if advice == MORE_THAN_ROUNDING:
         return f"{sums.running(file.source)} {advice}".lstrip()
-    advice = advice.replace(AT_A_TAIL, _tails(file.source))
+    of_file = advice.replace(AT_A_TAIL, _tails(file.source))
     if not file.given:
         adds = cuda_source.adds_in_global_memory(file.source)
-        return advice if adds else advice.replace(FOR_ATOMICS, "").replace(OR_ATOMICS, "")
+        return of_file if adds else of_file.replace(FOR_ATOMICS, "").replace(OR_ATOMICS, "")
     if advice != SUMS_ARE_EXACT and not advice.startswith(AT_EDGES):
-        return advice
+        return of_file
     if "__shfl_" in file.source:
         return OF_LANES
-    return TERM_OF_FEW if advice == SUMS_ARE_EXACT and "atomic" not in file.source else advice
+    return TERM_OF_FEW if advice == SUMS_ARE_EXACT and "atomic" not in file.source else of_file
 
 
 def _tails(source: str) -> str:
