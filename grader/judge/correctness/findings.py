@@ -105,6 +105,7 @@ def located(
             called = finding.place.caller or (finding.other and finding.other.place.caller)
             apart = line != other != 0 and not called and in_turn(source, line, other)
             few = only_if(source, line) if finding.scope == "warp" and not called else None
+            few = few if few == only_if(source, other) else None  # else a barrier may stand in front of it
             finding = replace(finding, clears=cleared, in_turn=apart, only_if=few)
             finding = _with_lacking(finding, source)
         if finding.kind == "race" and other in (0, line):

@@ -42,10 +42,15 @@ def test_a_return_is_named_where_threads_are_missing(
     assert found.returned == line
 
 
-@pytest.mark.parametrize(("head", "alone"), [("if (t < 32) {", True), ("{", False)])
-def test_lanes_behind_a_condition_are_to_wait_for_their_warp_alone(head: str, alone: bool) -> None:
+@pytest.mark.parametrize(
+    ("head", "stored", "alone"),
+    [("if (t < 32) {", 3, True), ("{", 3, False), ("s[t] = 1; if (t < 32) {", 2, False)],
+)
+def test_lanes_behind_a_condition_are_to_wait_for_their_warp_alone(
+    head: str, stored: int, alone: bool
+) -> None:
     source = f"__global__ void f() {{\n{head}\ns[t] += s[t + 16];\ns[t] += s[t + 8];\n}}\n}}\n"
-    written = Access("write", place=at(3))
+    written = Access("write", place=at(stored))
     race = Finding("race", at(4), 1, scope="warp", space="shared", action="read", other=written)
     ((found,),) = (item.findings for item in located([record(findings=(race,))], {}, source))
     assert ("put a __syncwarp() between the accesses. Not all" in remedy(found)) == alone
