@@ -337,17 +337,17 @@ def _legend(results: Sequence[Climb], modelled: bool = False) -> Text:
     """What the columns of the ladders' tables are, and the sign of times that are modelled."""
     rungs = [rung for result in results for rung in result.rungs]
     said = ["≈: modelled, not measured."] if modelled else []
-    said.append("×naive: speed over the first rung's.")
+    said.append("×naive: speed over rung 00.")
     if any(rung.vs_library is not None for rung in rungs):
         said.append("%lib: speed over the library's.")
     if any(all(rung.vs_library is None for rung in result.rungs) for result in results):
-        said.append("%bound: over the highest possible without other units or fewer operations.")
+        said.append("%bound: over the highest these units and operations allow.")
     if any(rung.timeline for rung in rungs):
         said.append(gantt.LEGEND)
     if not all(rung.timeline for rung in rungs):
         said.append(
             "regs: registers a thread. smem: shared memory a block. occ%: occupancy. ld, st: 32-byte sectors a global "
-            "request; where coalesced, as many as a thread has bytes: "
+            "request; where coalesced, a thread's bytes: "
             f"{_coalesced(results)}. confl: bank conflicts."
         )
         counted = {
