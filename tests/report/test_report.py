@@ -92,13 +92,13 @@ def shown(view: RenderableType) -> str:
 
 def test_what_is_coalesced_depends_on_the_elements() -> None:
     for topic, said in (
-        ("layernorm", "as a thread has bytes: 2 (halves) to 16."),
-        ("gemm", "as a thread has bytes: 4 (floats) to 16."),
+        ("layernorm", "a thread's bytes: 2 (halves) to 16."),
+        ("gemm", "a thread's bytes: 4 (floats) to 16."),
         ("gone", "4 (floats) to 16."),
     ):
         assert said in shown(console.climb(replace(CLIMB, topic=topic), "A title"))
     both = shown(console.climbs([replace(CLIMB, topic=topic) for topic in ("gemm", "layernorm")], ["", ""]))
-    assert "as a thread has bytes: 2 (halves), 4 (floats) to 16." in both
+    assert "a thread's bytes: 2 (halves), 4 (floats) to 16." in both
 
 
 @pytest.mark.parametrize("width", range(40, 90, 7))
