@@ -37,8 +37,9 @@ def graded(
     kind = kind_of(topic)
     current = kind.examine(pool, parsed, str(file), tried, whole, progress, store or CaseStore(topic))
     standing = _standing(kind, pool, topic, current, progress)
+    result = _result(pool, topic, current, standing, whole)
     progress(file.stem, "done")
-    return _result(pool, topic, current, standing, whole)
+    return result
 
 
 @dataclass(frozen=True)
@@ -139,5 +140,6 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
 
 
 def _first(current: Submission, *others: Hint) -> list[Hint]:
-    """What comes before other hints."""
-    return [Hint(others[0].rung, current.first)] if others and current.first else []
+    """What comes before other hints; nothing is looked for where there are none."""
+    found = current.first() if others else ""
+    return [Hint(others[0].rung, found)] if found else []

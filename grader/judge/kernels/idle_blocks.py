@@ -4,7 +4,6 @@ anything, which makes no kernel wrong, and each takes its turn on a multiprocess
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -17,6 +16,7 @@ from grader.judge.kernels import sampling
 from grader.judge.kernels.case_runner import CaseRunner, emulator_seconds
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.refused import Refused
+from grader.workbook.expressions import Expression
 
 FEWEST = 8
 """Blocks along a side of a grid: of fewer, it costs nothing that some are idle."""
@@ -45,8 +45,8 @@ def told(runner: CaseRunner, kernel: Kernel, seed: int | None) -> str:
             for axis, blocks in enumerate(launch.grid):
                 side = _Side(runner, kernel, planned, launch, axis)
                 if blocks >= FEWEST and side.half_is_idle(random.Random(seed or 0)):
-                    texts = [file.grid[axis].text for file in kernel.file.launches]
-                    return side.said(texts[number] if len(texts) == len(planned.launches) else "")
+                    sides = [file.grid[axis] for file in kernel.file.launches]
+                    return side.said(sides[number] if len(sides) == len(planned.launches) else None)
     except Refused:  # a block takes too long
         pass
     return ""
@@ -82,8 +82,9 @@ class _Side:
         ]
         return self._idle([0, first * self.step, last * self.step, *drawn]) == [False] + [True] * (DRAWN + 2)
 
-    def said(self, text: str) -> str:
-        """The blocks that have something to do, and how many each then takes of a size that the grid names."""
+    def said(self, grid: Expression | None) -> str:
+        """The blocks that have something to do, and how many each then takes of a size that the grid names, as far as
+        that is known."""
         busy, idle = 0, self.blocks // 2
         while idle - busy > 1:
             places = sorted(
@@ -99,14 +100,15 @@ class _Side:
             "the others have nothing to do."
         )
         sizes = self.runner.topic.sizes_main
-        named = [name for name in sizes if re.search(rf"\b{name}\b", text)]
+        named = [name for name in sizes if grid and name in grid.names]
         # The block behind the last that stores may load neighbours: then one fewer is enough.
         size = int(sizes[named[0]]) if len(named) == 1 else 0
         each = -(-size // count)
         enough = f"cdiv({named[0]}, {each})" if each > 1 and size % each == 0 else ""
-        return (
-            f"{what} {f'A block takes {each}: {enough} in place of {text} is enough' if enough else FEWER}."
+        instead = (
+            f"A block takes {each}: {enough} in place of {grid.text} is enough" if grid and enough else FEWER
         )
+        return f"{what} {instead}."
 
     def _idle(self, blocks: Sequence[int]) -> list[bool]:
         """Whether each of these blocks loads and stores nothing. Raises Refused."""

@@ -138,7 +138,12 @@ class Kernels(Kind[KernelFile]):
             cases = CaseRunner(self.topic, store, runner)
             submission.claim_at_main_sizes(current, cases)
             if main_size.ran_whole(found.at_main) and not any(record.may_wait for record in found.at_main):
-                current.first = idle_blocks.told(cases, current.compiled, current.blocks_seed)
+                current.first = partial(self._idle_blocks, pool, current, store)
+
+    def _idle_blocks(self, pool: DevicePool, current: KernelSubmission, store: CaseStore) -> str:
+        with pool.emulator() as runner:
+            cases = CaseRunner(self.topic, store, runner)
+            return idle_blocks.told(cases, current.compiled, current.blocks_seed)
 
     def times(
         self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[KernelFile]], progress: Progress

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counted_terms import Kept
 from grader.judge.kernels.missing import too_near
+from grader.workbook.expressions import Expression
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -40,7 +40,7 @@ def told(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
             apart, each, ends = abs(beside[0] - own[0]), len(own), (0, pair[0].shape[dimension] - 1)
             if 0 < apart < each and (own[0] in ends or own[-1] in ends):
                 near = too_near(apart, each, unit, axis, blocks, str(apart) if apart > 1 else "")
-                grid = _grid(runner, launches[0].grid[axis].text, each) if len(launches) == 1 else ""
+                grid = _grid(runner, launches[0].grid[axis], each) if len(launches) == 1 else ""
                 return f"{near[0].upper()}{near[1:]}{grid}"
     return ""
 
@@ -54,11 +54,15 @@ def there_are(runner: CaseRunner, kernel: Kernel, case: Case) -> bool:
     return bool(others) and bool((alone.stored((0,)) & alone.stored(others)).any())
 
 
-def _grid(runner: CaseRunner, text: str, each: int) -> str:
-    """How many blocks there are to be, instead of a number that is given as `text`."""
-    sizes = [size.name for size in runner.topic.signature.sizes if re.search(rf"\b{size.name}\b", text)]
+def _grid(runner: CaseRunner, given: Expression, each: int) -> str:
+    """How many blocks there are to be, instead of a number that is given."""
+    sizes = [size.name for size in runner.topic.signature.sizes if size.name in given.names]
     blocks = f"cdiv({sizes[0]}, {each})" if len(sizes) == 1 else ""
-    return f" The grid then needs {blocks} of them, and not {text}." if blocks and text != blocks else ""
+    return (
+        f" The grid then needs {blocks} of them, and not {given.text}."
+        if blocks and given.text != blocks
+        else ""
+    )
 
 
 @dataclass(frozen=True)
