@@ -297,15 +297,15 @@ def of_results(
     allowed: dict[str, Array | None] = dict.fromkeys(expected)
     if bounds:  # whole numbers are equal or not
         allowed |= {name: limit for name, limit in bounds.items() if is_float(topic.signature[name].dtype)}
-    with np.errstate(over="ignore"):  # what the output's type does not hold is infinite there
-        for name, units in tolerance.exact.items() if not bounds else ():
+    else:
+        for name, units in tolerance.exact.items():
             if units > 0:
-                expected[name] = expected[name].astype(topic.signature[name].dtype)
+                expected[name] = _rounded(expected[name], topic.signature[name].dtype)
                 size = np.abs(expected[name], dtype=np.float64)
                 allowed[name] = units * UNIT_ROUNDOFF[tolerance.unit[name]] * size
-        for name, limit in allowed.items():
-            if limit is None:
-                expected[name] = expected[name].astype(topic.signature[name].dtype, copy=False)
+    for name, limit in allowed.items():
+        if limit is None:
+            expected[name] = _rounded(expected[name], topic.signature[name].dtype)
     wider = cache(partial(_wider_bounds, topic, case, inputs))
     slack = 1.0 if case.seed == PUBLIC_SEED else GROSS
     shares = [
@@ -321,6 +321,12 @@ def of_results(
     return CaseData(
         inputs, expected, allowed, advice, wider, slack, case.kind, topic.table_names, rounding, mistake
     )
+
+
+def _rounded(expected: Array, dtype: np.dtype[Any]) -> Array:
+    """Expected numbers in an output's type: what that does not hold is infinite."""
+    with np.errstate(over="ignore"):
+        return expected.astype(dtype, copy=False)
 
 
 def _inputs(topic: Topic, case: Case) -> dict[str, Array]:

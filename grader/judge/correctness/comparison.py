@@ -154,6 +154,7 @@ def _wrong(
 ) -> Comparison:
     """What there is to say of an output with wrong elements."""
     holes = np.flatnonzero(unwritten(actual) & wrong)
+    flushed = _flushed(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong])
     return Comparison(
         mismatch=_mismatch(name, actual, expected, allowed, wrong),
         error=error,
@@ -164,8 +165,8 @@ def _wrong(
         in_half=_rounded_to_half(actual.reshape(-1), expected.reshape(-1)),
         added_to=int(np.count_nonzero(added_to(actual) & wrong)),
         unset=int(np.count_nonzero(unset(actual) & wrong)),
-        flushed=_flushed(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
-        flushes=_flushes(actual.reshape(-1), expected.reshape(-1), wrong.reshape(-1)),
+        flushed=flushed,
+        flushes=flushed and not _keeps_subnormals(actual, expected),
         below_half=_below_half(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
         beyond_all=_beyond_all(actual, expected),
     )
@@ -216,11 +217,9 @@ def _subnormal(values: Array, dtype: np.dtype[Any]) -> Array:
     return subnormal
 
 
-def _flushes(actual: Array, expected: Array, wrong: Array) -> bool:
-    """Whether nothing is wrong but subnormals, and all of those are zero: what loses only some does not flush."""
-    if not _flushed(actual[wrong], expected[wrong]):
-        return False
-    return not (_subnormal(expected, actual.dtype) & (actual != 0)).any()
+def _keeps_subnormals(actual: Array, expected: Array) -> bool:
+    """Whether some subnormals come out: what loses only others does not flush."""
+    return bool((_subnormal(expected, actual.dtype) & (actual != 0)).any())
 
 
 def _rounded_to_half(actual: Array, expected: Array) -> bool:
