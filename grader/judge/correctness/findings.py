@@ -104,8 +104,9 @@ def located(
             cleared = next((each for each in there if clears(source, each, finding.array)), None)
             called = finding.place.caller or (finding.other and finding.other.place.caller)
             apart = line != other != 0 and not called and in_turn(source, line, other)
-            few = only_if(source, line) if finding.scope == "warp" and not called else None
-            few = few if few == only_if(source, other) else None  # else a barrier may stand in front of it
+            few = only_if(source, line)
+            if finding.scope != "warp" or called or few != only_if(source, other):
+                few = None  # a barrier may stand in front of the condition
             finding = replace(finding, clears=cleared, in_turn=apart, only_if=few)
             finding = _with_lacking(finding, source)
         if finding.kind == "race" and other in (0, line):

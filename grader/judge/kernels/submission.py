@@ -441,9 +441,7 @@ def _colliding(seen: FindingResult) -> tuple[int, ...]:
     """The lines in which threads store to the same place of shared memory, where a barrier only decides whose value
     stays. Empty where that is not what was seen."""
     other = seen.other
-    if other is None or seen.kind != "race" or seen.space != "shared":
-        return ()
-    if not seen.action == other.action == "write" or seen.line is None or other.line is None:
+    if not _overwrites(seen, "shared") or other is None or seen.line is None or other.line is None:
         return ()
     return seen.line, other.line
 
@@ -451,13 +449,19 @@ def _colliding(seen: FindingResult) -> tuple[int, ...]:
 def _overlapping(seen: FindingResult, source: str) -> bool:
     """Whether blocks store to each other's elements, which no barrier comes between, by an index that has something of
     blockIdx: it is wrong."""
+    return _overwrites(seen, "global") and not cuda_source.lacks_block(
+        source, seen.line or 0, seen.array or "", AXES
+    )
+
+
+def _overwrites(seen: FindingResult, space: str) -> bool:
+    """Whether threads store to each other's elements of a state space."""
     other = seen.other
     return (
         other is not None
         and seen.kind == "race"
-        and seen.space == "global"
+        and seen.space == space
         and seen.action == other.action == "write"
-        and not cuda_source.lacks_block(source, seen.line or 0, seen.array or "", AXES)
     )
 
 
