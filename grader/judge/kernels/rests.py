@@ -75,10 +75,11 @@ class Search:
         self, cases: Sequence[Problem], beyond: Sequence[Problem]
     ) -> Iterator[tuple[Problem, Taken, float]]:
         """Problems that stand for the ways that few take, how to tell the way, and what a case may cost there."""
-        counted = Counter((place, each(case)) for case in cases for place, each in enumerate(self.conditions))
+        problems = [*cases, *beyond]
+        all_of_them = [[*enumerate(ways.way(self.conditions, problem))] for problem in problems]
+        counted = Counter(chain.from_iterable(all_of_them[: len(cases)]))
         found: dict[Outcomes, Problem] = {}
-        for problem in (*cases, *beyond):  # the cheapest case of each, which comes last
-            outcomes = [(place, each(problem)) for place, each in enumerate(self.conditions)]
+        for problem, outcomes in zip(problems, all_of_them, strict=True):  # the cheapest of each comes last
             few = [one for one in outcomes if one[1] is not None and counted[one] <= RARE * len(cases)]
             found[frozenset(few)] = problem
         found.pop(frozenset(), None)
@@ -92,17 +93,20 @@ class Search:
             yield ways.smallest(found[rare], self.dimensions, taken), taken, most
 
     def _on_way(self, base: Problem, taken: Taken, most: float) -> Iterator[tuple[Problem, str, float]]:
-        along = [self._along(name, base, taken, most) for name in self.dimensions]
+        numbers = self.numbers(base)[:MOST_NUMBERS]
+        along = [self._along(name, numbers, base, taken, most) for name in self.dimensions]
         for problem, said in chain(self._stepped(base, taken, most), _in_turn(along)):
             yield problem, said, most
 
-    def _along(self, name: str, base: Problem, taken: Taken, most: float) -> Iterator[tuple[Problem, str]]:
+    def _along(
+        self, name: str, numbers: Sequence[int], base: Problem, taken: Taken, most: float
+    ) -> Iterator[tuple[Problem, str]]:
         """Problems with one size of every kind."""
 
         def on_way(size: int) -> bool:
             return taken({**base, name: size})
 
-        least, numbers = int(base[name]), self.numbers(base)[:MOST_NUMBERS]
+        least = int(base[name])
         few = least <= FEW and not any(map(on_way, range(FEW + 1, 4 * FEW)))
         larger = self._raised(base, (MANY,) if few else OTHERS, taken, most, name)
         sizes = ((size, str(size)) for size in range(least, FEW + 1) if on_way(size))

@@ -19,7 +19,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, combinations, islice, product
 from typing import Any
 
@@ -500,21 +500,21 @@ class _Launches:
     def tiles(self, problem: Problem) -> list[int]:
         """What a kernel may go by in a problem: threads and blocks, its constants, arrays in shared memory, and what it
         divides by; the largest first."""
-        file, planned = self._kernel.file, self._plan(problem)
+        planned = self._plan(problem)
         launches = planned.launches if planned else ()
-        found = {
-            *cuda_source.divisors(file.source, self._texts()),
-            *self._kernel.constants.values(),
-            rests.LARGE_UNIT,
-        }
-        found |= {math.prod(sides) for each in launches for sides in (each.block, each.grid)}
-        arrays = chain.from_iterable(cuda_source.shared_arrays(file.source).values())
-        found |= {extent for array in arrays for extent in array.extents if extent}
-        return sorted((number for number in found if number >= rests.LEAST), reverse=True)
+        found = {math.prod(sides) for each in launches for sides in (each.block, each.grid)}
+        tiles = (number for number in found | self._of_text if number >= rests.LEAST)
+        return sorted(tiles, reverse=True)
 
-    def _texts(self) -> list[str]:
-        """The expressions of the launch block."""
-        return [each.text for launch in self._kernel.file.launches for each in launch.expressions()]
+    @cached_property
+    def _of_text(self) -> set[int]:
+        """What the file goes by, whatever the problem."""
+        file = self._kernel.file
+        texts = [each.text for launch in file.launches for each in launch.expressions()]
+        arrays = chain.from_iterable(cuda_source.shared_arrays(file.source).values())
+        extents = {extent for array in arrays for extent in array.extents if extent}
+        known = {*self._kernel.constants.values(), rests.LARGE_UNIT}
+        return cuda_source.divisors(file.source, texts) | extents | known
 
     def around_tiles(self, topic: Topic) -> Iterator[Threshold]:
         """Cases around multiples of what a kernel makes blocks, tiles or shares of, where sizes around them are not
