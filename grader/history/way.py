@@ -51,7 +51,9 @@ class Next:
     why: str
     command: str  # that can be pasted
     topic: str | None = None  # whose lesson tells of it
-    also: Next | None = None  # what is near as well: the next rung of the ladder that was climbed last
+    also: Next | None = (
+        None  # what is near as well: a file to mend, the next rung of the ladder that was climbed last
+    )
 
 
 def latest(grades: Sequence[Graded], sittings: Sequence[Sitting], topics: Collection[str]) -> str | None:
@@ -76,48 +78,72 @@ def following(
         climbed = [each for each in climbed if each.topic not in exercises]
     topics = {each.topic for each in climbed}
     known = [grade for grade in grades if grade.topic in topics]
-    if known and (wrong := known[-1]).verdict != "pass":
-        why = "It was not right when it was graded last. The judge says where, and what to look at."
-        command = f"ladder grade {wrong.topic} {_typed(wrong.file)}"
-        lesson = None if wrong.topic in exercises else wrong.topic
-        return Next(f"{wrong.topic}: mend {Path(wrong.file).name}", why, command, lesson)
-    right = {grade.topic: grade.file for grade in known if grade.verdict == "pass"}
+    on = {each.topic: best for each in climbed if (best := _gone_on_with(known, each))}
+    wrong = None
+    if known and (newest := known[-1]).verdict != "pass":
+        wrong = _mend(newest, exercises)
+        if on[newest.topic] is newest:
+            return wrong
     here = next((i for i, each in enumerate(climbed) if each.topic == last), 0)
     for most in (FIRST_TIME, None):
         for each in (*climbed[here:], *climbed[:here]):
             if each.reached < len(each.rungs[:most]):
                 if each.topic in exercises:
-                    return _exercise(each, right, begun)
-                found = _rung(each, right, begun, new=not known)
+                    return replace(_exercise(each, on, begun), also=wrong)
+                found = _rung(each, on, begun, new=not known)
                 left = [
-                    other for other in climbed[here : here + 1] if other is not each and other.topic in right
+                    other for other in climbed[here : here + 1] if other is not each and other.topic in on
                 ]
-                near = [_rung(other, right, begun) for other in left if 0 < other.reached < len(other.rungs)]
-                return replace(found, also=next(iter(near), None))
-    return Next("An interview", "You have reached the top of every ladder.", "ladder loop")
+                near = [_rung(other, on, begun) for other in left if 0 < other.reached < len(other.rungs)]
+                return replace(found, also=wrong or next(iter(near), None))
+    return Next("An interview", "You have reached the top of every ladder.", "ladder loop", also=wrong)
 
 
-def _rung(climbed: Climbed, right: Mapping[str, str], begun: Mapping[str, str], new: bool = False) -> Next:
-    """The next rung of a ladder, or its first kernel; `right`: the latest file that was right, by topic; `new`: nothing
-    was graded yet."""
+def _gone_on_with(grades: Sequence[Graded], climbed: Climbed) -> Graded | None:
+    """The grade of the file that leads on: of those that are right, the latest on the highest rung; where none is, the
+    latest. Of each file the last grade counts: what was right once may be wrong by now."""
+    files = {grade.file: grade for grade in grades if grade.topic == climbed.topic}
+    ranks = {rung: place for place, rung in enumerate(climbed.rungs)}
+    return max(
+        (grade for grade in grades if files.get(grade.file) is grade),
+        key=lambda grade: (grade.verdict == "pass", ranks.get(grade.rung or "", -1), grades.index(grade)),
+        default=None,
+    )
+
+
+def _mend(grade: Graded, exercises: Collection[str] = ()) -> Next:
+    """A file that is wrong."""
+    why = "It was not right when it was graded last. The judge says where, and what to look at."
+    lesson = None if grade.topic in exercises else grade.topic
+    command = f"ladder grade {grade.topic} {_typed(grade.file)}"
+    return Next(f"{grade.topic}: mend {Path(grade.file).name}", why, command, lesson)
+
+
+def _rung(climbed: Climbed, on: Mapping[str, Graded], begun: Mapping[str, str], new: bool = False) -> Next:
+    """The next rung of a ladder, or its first kernel; `on`: the grade of the file to go on with, by topic; `new`:
+    nothing was graded yet."""
     topic = climbed.topic
     if climbed.rung is None:
         begin = "New to CUDA? `ladder learn` begins with small exercises. " if new else ""
         why = f"{begin}Write what comes to mind first: it has to be right, and need not be fast."
         return Next(f"{topic}: your first kernel", why, _start(topic, begun), topic)
+    if on[topic].verdict != "pass":
+        return _mend(on[topic])
     rung = climbed.rungs[climbed.reached]
     why = f"You have reached {climbed.rung}, {climbed.reached} of {len(climbed.rungs)} rungs."
-    return Next(f"{topic}: rung {rung}", why, f"ladder hint {topic} {_typed(right[topic])}", topic)
+    return Next(f"{topic}: rung {rung}", why, f"ladder hint {topic} {_typed(on[topic].file)}", topic)
 
 
-def _exercise(climbed: Climbed, right: Mapping[str, str], begun: Mapping[str, str]) -> Next:
+def _exercise(climbed: Climbed, on: Mapping[str, Graded], begun: Mapping[str, str]) -> Next:
     """A small exercise, of whose kernel the task may ask for more than right numbers."""
     name = climbed.topic
     if climbed.rung is None:
         why = "You have begun with the small exercises. `ladder learn` has this one beside an editor."
         return Next(f"{name}: a small exercise", why, _start(name, begun))
+    if on[name].verdict != "pass":
+        return _mend(on[name], exercises=(name,))
     why = "Your kernel is right, and does not yet do all that the task asks for."
-    return Next(f"{name}: what its task asks for", why, f"ladder hint {name} {_typed(right[name])}")
+    return Next(f"{name}: what its task asks for", why, f"ladder hint {name} {_typed(on[name].file)}")
 
 
 def _start(topic: str, begun: Mapping[str, str]) -> str:

@@ -99,6 +99,39 @@ def test_beside_the_next_ladder_stands_the_next_rung_of_the_one_that_was_climbed
 
 
 @pytest.mark.parametrize(
+    ("grades", "what", "also"),
+    [
+        # A second file that is wrong stands beside what the right one leads to.
+        (
+            [graded("sum", "00_naive"), graded("sum", None, "x.cu")],
+            "ladder hint sum mine.cu",
+            "ladder grade sum x.cu",
+        ),
+        # The best file leads on, not the latest that is right.
+        (
+            [graded("sum", "01_tree", "tree.cu"), graded("sum", "00_naive"), graded("sum", None, "x.cu")],
+            "ladder hint sum tree.cu",
+            "ladder grade sum x.cu",
+        ),
+        # What was right once, and is not now, leads nowhere: it is mended.
+        ([graded("sum", "00_naive"), graded("sum", None)], "ladder grade sum mine.cu", None),
+        (
+            [graded("sum", "00_naive"), graded("sum", None), graded("copy", "01_wide")],
+            "ladder grade sum mine.cu",
+            None,
+        ),
+        # A wrong file of another ladder is mended first.
+        ([graded("sum", "00_naive"), graded("copy", None, "x.cu")], "ladder grade copy x.cu", None),
+    ],
+)
+def test_a_file_that_is_right_leads_on_and_a_wrong_one_beside_it_is_named(
+    grades: list[Graded], what: str, also: str | None
+) -> None:
+    found = following(grades, way(grades, LADDERS), latest(grades, [], LADDERS))
+    assert (found.command, found.also and found.also.command) == (what, also)
+
+
+@pytest.mark.parametrize(
     ("grades", "what", "command"),
     [
         ([], "copy: your first kernel", "ladder new copy"),
