@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -40,8 +42,21 @@ def _build() -> None:
             "the book is built in a clone of the workbook", remedy="clone it, and `make climb` there"
         )
     try:
-        status = subprocess.run(["make", "--no-print-directory", "pages"], cwd=ROOT, check=False).returncode
+        status = _made(["make", "--no-print-directory", "pages"])
     except FileNotFoundError:
         raise WarpladderError("there is no make, which builds the book", remedy="apt install make") from None
     if status or not (ROOT / LAST).is_file():
         raise WarpladderError("the book could not be built", remedy="make book says more")
+
+
+def _made(command: list[str]) -> int:
+    """The exit status of a command in the clone. When this process is ended, by Ctrl-C or a signal, so are all that the
+    command has started: make and Sphinx leave theirs running."""
+    with subprocess.Popen(command, cwd=ROOT, process_group=0) as process:
+        for each in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(each, signal.default_int_handler)
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            os.killpg(process.pid, signal.SIGTERM)
+            raise

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import webbrowser
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -26,14 +26,15 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_pages_are_built_where_there_are_none_and_opened(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    built, opened = [], []
+    built: list[str] = []
+    opened: list[str] = []
 
-    def make(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+    def make(command: list[str]) -> int:
         built.append(command[-1])
         (clone / book.LAST).touch()
-        return subprocess.CompletedProcess(command, 0)
+        return 0
 
-    monkeypatch.setattr(subprocess, "run", make)
+    monkeypatch.setattr(book, "_made", make)
     monkeypatch.setattr(webbrowser, "open", opened.append)
     address = (clone / book.FIRST).as_uri()
     for arguments in (["book"], ["book"], ["book", "--anew"]):
@@ -43,7 +44,7 @@ def test_pages_are_built_where_there_are_none_and_opened(
 
 
 def test_a_book_that_cannot_be_built_is_an_error(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 2))
+    monkeypatch.setattr(book, "_made", lambda _: 2)
     with pytest.raises(WarpladderError, match="could not be built"):
         book.page()
     monkeypatch.undo()
@@ -54,3 +55,18 @@ def test_a_book_that_cannot_be_built_is_an_error(clone: Path, monkeypatch: pytes
     (clone / "Makefile").unlink()
     with pytest.raises(WarpladderError, match="in a clone"):
         book.page()
+
+
+def test_what_builds_the_book_ends_with_the_command(tmp_path: Path) -> None:
+    rule = "pages:\n\t@sleep 120 & echo begun; wait\n"
+    (tmp_path / "Makefile").write_text(rule)
+    code = (
+        f"from pathlib import Path; from grader import book; book.ROOT = Path({str(tmp_path)!r}); book.page()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.terminate()
+        process.communicate(timeout=30)  # the pipe ends when all that could write to it have
