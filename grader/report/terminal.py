@@ -1,13 +1,15 @@
 """The consoles on which everything is shown that strangers wrote: quoted source, output of kernels, exceptions, names.
 
 Whatever a console shows goes through `visible` once it is text, wherever it came from. What moves the cursor, and
-colours, are rich's own. Lines are not broken between a number and its unit, where the text went through `unbroken`.
+colours, are rich's own. No line ends in blanks. Lines are not broken between a number and its unit, where the text went
+through `unbroken`.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
@@ -54,9 +56,32 @@ class _Shown:
         self._view = view
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from _without_trailing_blanks(self._visible(console, options))
+
+    def _visible(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         for segment in console.render(self._view, options):
             shown = segment.text.replace(JOINT, " ")
             yield segment if segment.control else Segment(visible(shown), segment.style)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement.get(console, options, self._view)
+
+
+def _without_trailing_blanks(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Rich fills lines up to a width. Blanks wait until something follows on their line."""
+    waiting: list[Segment] = []
+    for segment in segments:
+        if segment.control:
+            yield segment
+            continue
+        *lines, rest = segment.text.split("\n")
+        for line, end in (*((line, "\n") for line in lines), (rest, "")):
+            text = line.rstrip(" ")
+            if text:
+                yield from waiting
+            if text or end:
+                waiting = []
+                yield Segment(text + end, segment.style)
+            if len(line) > len(text) and not end:
+                waiting.append(Segment(line[len(text) :], segment.style))
+    yield from waiting

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from grader.report import console, notices, profiles, records
@@ -494,6 +496,21 @@ def test_no_line_ends_between_a_number_and_its_unit() -> None:
     assert " ".join(shown.split()) == text
     assert all(whole in shown for whole in ("25 %", "8 GB/s", "11 × 11", "2 ms"))
     assert unbroken("7 sectors, 3 stores") == "7 sectors, 3 stores"
+
+
+def test_no_line_ends_in_blanks() -> None:
+    stream = io.StringIO()
+    table = Table(box=None, show_header=False, width=20)
+    table.add_row("a ", "b")
+    screen = terminal(file=stream, width=24)
+    screen.print(
+        Group(Padding(Text("one  two"), (0, 0, 0, 2)), "", Text.assemble(("x ", "bold"), " y "), table)
+    )
+    screen.print("asked: ", end="")
+    *lines, last = stream.getvalue().split("\n")
+    assert lines == ["  one  two", "", "x  y", *lines[3:]]
+    assert not any(line.endswith(" ") for line in lines)
+    assert last == "asked: "
 
 
 @pytest.mark.parametrize(
