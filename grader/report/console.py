@@ -377,7 +377,7 @@ def next_step(topic: str, suffix: str, own: Path | None, activate: str) -> Rende
 
 def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> RenderableType:
     """All of what a submission is worth; `rungs` are the ladder's ids, `source` the submission's lines."""
-    parts: list[RenderableType] = [_verdict(result), *_cases(result.cases)]
+    parts: list[RenderableType] = [_verdict(result), *_cases(result)]
     if result.accuracy is not None:
         parts.append(accuracy(result.accuracy))
     parts += [
@@ -411,7 +411,7 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
 def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> RenderableType:
     """A grade as its owner reads it: right or why not, the rung, and the one thing to do now, with what no claim says.
     The rest by --all."""
-    parts: list[RenderableType] = [_verdict(result), *_cases(result.cases), *what_was_seen(result, source)]
+    parts: list[RenderableType] = [_verdict(result), *_cases(result), *what_was_seen(result, source)]
     if result.time_s is not None:
         parts.append(_time(result))
     if result.rung_reached is not None and len(rungs) > 1:
@@ -547,21 +547,27 @@ def _paid(result: Grade, rungs: Sequence[str]) -> Sequence[str]:
     return () if result.rung_reached is None else rungs[: rungs.index(result.rung_reached) + 1]
 
 
-def cases_right(cases: Sequence[CaseResult]) -> str:
-    """How many cases are right; where the last is the only wrong one, that it stopped there."""
+def cases_right(result: Grade) -> str:
+    """How many cases are right; where the last is the only wrong one, that it stopped there; and where none is wrong,
+    though the kernel is, that the reason is no case."""
+    cases = result.cases
     passed = sum(case.verdict == "pass" for case in cases)
     if passed == len(cases) - 1 and cases[-1].verdict != "pass":
         before = f"{units.number_of(passed, 'case')} right, then a" if passed else "The first case is a"
         return f"{before} wrong one; none is tried after that"
-    sizes = len({tuple(case.problem.items()) for case in cases})
-    return f"{passed} of {units.number_of(len(cases), 'case')} right, of {units.number_of(sizes, 'size')}"
+    of_sizes = f"of {units.number_of(len({tuple(case.problem.items()) for case in cases}), 'size')}"
+    if passed == len(cases) and result.verdict != "pass":
+        return (
+            f"{units.number_of(passed, 'case')} right, {of_sizes}; it failed in what is looked at after them"
+        )
+    return f"{passed} of {units.number_of(len(cases), 'case')} right, {of_sizes}"
 
 
-def _cases(cases: Sequence[CaseResult]) -> Iterable[RenderableType]:
-    if not cases:
+def _cases(result: Grade) -> Iterable[RenderableType]:
+    if not result.cases:
         return
-    yield Text(cases_right(cases))
-    for case in cases:
+    yield Text(cases_right(result))
+    for case in result.cases:
         if case.verdict != "pass":
             yield from _failed_case(case)
 

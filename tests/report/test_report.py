@@ -237,6 +237,15 @@ def test_a_grade_that_failed_quotes_the_line_once() -> None:
     assert "Ladder" not in text
 
 
+def test_a_wrong_grade_without_a_wrong_case_says_that_something_else_failed() -> None:
+    cases = [CaseResult({"N": size}, 1, "pass", 0.0, None) for size in (1, 1, 33)]
+    grade = Grade("gemm", "mine.cu", "fail", "Wrong at the main size.", None, 0, 9, cases, [], [], [])
+    text = shown(console.step(grade, ["00_naive"], []))
+    assert "3 cases right, of 2 sizes; it failed in what is looked at after them Wrong at the main" in text
+    right = replace(grade, verdict="pass", reason=None)
+    assert "3 of 3 cases right, of 2 sizes" in shown(console.step(right, ["00_naive"], []))
+
+
 def test_a_hint_cuts_neither_what_is_wrong_nor_its_line() -> None:
     finding = FindingResult("race", 1, "thread (0, 1, 0) reads what thread (1, 0, 0) writes", 126)
     grade = Grade("gemm", "mine.cu", "fail", "Line 1: race.", None, 0, 100, [], [finding], [], [])
