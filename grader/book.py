@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from grader.errors import WarpladderError
+from grader.workbook.topic import Topic
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = Path("build", "book", "html")
@@ -26,14 +27,18 @@ def page(*, anew: bool = False) -> Path:
     return ROOT / FIRST
 
 
-def lesson(topic: str) -> str:
-    """Where a topic's lesson is read: its page of the book where that is built, in a clone else the command that builds
-    it. Its Markdown lacks the code that the page has."""
-    path = Path("lessons", topic, "lesson")
-    if (built := ROOT / PAGES / path.with_suffix(".html")).is_file():
-        return str(built)
+def lesson(topic: Topic, section: str | None = None) -> str:
+    """Where a topic's lesson is read, and under which title: its page of the book where that is built, in a clone else
+    the command that builds it. Its Markdown lacks the code that the page has."""
+    path = Path("lessons", topic.name, "lesson")
     file = path.with_suffix(".md")
-    return f"ladder book ({file})" if (ROOT / "Makefile").is_file() else str(file)
+    if (built := ROOT / PAGES / path.with_suffix(".html")).is_file():
+        place = str(built)
+    elif (ROOT / "Makefile").is_file():
+        place = f'"{topic.title}" in `ladder book`'
+    else:
+        place = str(file)
+    return f'{place}, under "{section}"' if section else place
 
 
 def _build() -> None:

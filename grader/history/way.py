@@ -51,9 +51,8 @@ class Next:
     why: str
     command: str  # that can be pasted
     topic: str | None = None  # whose lesson tells of it
-    also: Next | None = (
-        None  # what is near as well: a file to mend, the next rung of the ladder that was climbed last
-    )
+    rung: str | None = None  # that is to be reached, where there is one
+    also: Next | None = None  # what is near as well: a file to mend, the next rung of the ladder climbed last
 
 
 def latest(grades: Sequence[Graded], sittings: Sequence[Sitting], topics: Collection[str]) -> str | None:
@@ -126,12 +125,12 @@ def _rung(climbed: Climbed, on: Mapping[str, Graded], begun: Mapping[str, str], 
     if climbed.rung is None:
         begin = "New to CUDA? `ladder learn` begins with small exercises. " if new else ""
         why = f"{begin}Write what comes to mind first: it has to be right, and need not be fast."
-        return Next(f"{topic}: your first kernel", why, _start(topic, begun), topic)
+        return Next(f"{topic}: your first kernel", why, _start(topic, begun), topic, climbed.rungs[0])
     if on[topic].verdict != "pass":
         return _mend(on[topic])
     rung = climbed.rungs[climbed.reached]
     why = f"You have reached {climbed.rung}, {climbed.reached} of {len(climbed.rungs)} rungs."
-    return Next(f"{topic}: rung {rung}", why, f"ladder hint {topic} {_typed(on[topic].file)}", topic)
+    return Next(f"{topic}: rung {rung}", why, f"ladder hint {topic} {_typed(on[topic].file)}", topic, rung)
 
 
 def _exercise(climbed: Climbed, on: Mapping[str, Graded], begun: Mapping[str, str]) -> Next:

@@ -188,6 +188,14 @@ class Topic(ABC):
         """Its text; empty where there is none."""
         return self.starter.read_text(encoding="utf-8") if self.starter.is_file() else ""
 
+    def section(self, rung: str) -> str | None:
+        """The title under which lesson.md tells of a rung, such as "01: read columns, write rows"; None where it has no
+        such section."""
+        lesson = self.folder / "lesson.md"
+        lines = lesson.read_text(encoding="utf-8").splitlines() if lesson.is_file() else []
+        start = f"## {rung.partition('_')[0]}:"
+        return next((line.removeprefix("## ") for line in lines if line.startswith(start)), None)
+
     def mended(self, step: FirstStep) -> str:
         """The starter's text, made right. Raises WarpladderError for a piece that is not there, or not once."""
         text = self.starter_text

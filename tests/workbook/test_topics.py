@@ -241,3 +241,10 @@ def test_a_claim_on_every_size_up_to_one_names_the_largest_that_is_tried() -> No
     }
     assert len(named) == 5
     assert named == {name: max(case["N"] for case in topics.load(name).sampled_cases) for name in named}
+
+
+def test_a_lesson_tells_of_a_rung_in_a_section_of_its_number() -> None:
+    transpose = topics.load("transpose")
+    assert transpose.section("01_coalesced_writes") == "01: read columns, write rows"
+    assert transpose.section("99_gone") is None
+    assert transpose.section("") is None

@@ -134,7 +134,8 @@ def following(json: JsonOption = None) -> None:
     if json is not None:
         write_structs(json, {"next": found})
     if json != "-":
-        where = book.lesson(found.topic) if found.topic else ""
+        topic = topics.get(found.topic or "")
+        where = book.lesson(topic, topic.section(found.rung or "")) if topic else ""
         console_for().print(console.following(found, where), crop=False)
 
 

@@ -176,7 +176,11 @@ def test_what_is_next_names_the_starter_that_was_written_and_the_lesson_s_page(
     ladder("new", "copy", "mine.cu")
     monkeypatch.setattr(book, "ROOT", tmp_path)
     page = tmp_path / "build" / "book" / "html" / "lessons" / "copy" / "lesson.html"
-    told = [(None, "lessons/copy/lesson.md"), (tmp_path / "Makefile", "ladder book"), (page, "lesson.html")]
+    told = [
+        (None, "lessons/copy/lesson.md"),
+        (tmp_path / "Makefile", "in `ladder book`"),
+        (page, "lesson.html"),
+    ]
     for present, where in told:
         if present is not None:
             present.parent.mkdir(parents=True, exist_ok=True)
