@@ -23,6 +23,7 @@ from grader.cli.options import (
 
 if TYPE_CHECKING:
     from grader.report.grades.hints import Aim
+    from grader.results import Grade
     from grader.workbook.topic import Topic
 
 STEPS = 3
@@ -48,28 +49,41 @@ def hint(
 
     The first says what limits the kernel now and which line costs most. The second gives the idea of the next rung
     in words. Only the third shows code: the lines that differ between the two rungs. A new rung starts again with
-    the first.
+    the first. Of a wrong kernel they tell the concept, the line, and the line as it should be.
 
     \b
     Examples:
       ladder hint transpose mine.cu
       ladder hint transpose mine.cu --step 2
     """
-    from grader.judge.grade import grade
-    from grader.report import progress
+    from grader import book
     from grader.report.grades import hints
     from grader.workbook.topics import load
 
     loaded = load(topic, or_exercise=True)
+    result = _graded(loaded, file, device, arch)
+    found = hints.aim(loaded, result)
+    chosen = step or _asked(loaded, file, found)
+    place = ""
+    if found is not None and (loaded.folder / "lesson.md").is_file():
+        place = book.lesson(loaded, loaded.section(found.name))
+    console_for().print(hints.hint(chosen, result, found, lines_of(file), place), crop=False)
+    raise typer.Exit(exit_code(result.verdict))
+
+
+def _graded(topic: Topic, file: Path, device: str, arch: str | None) -> Grade:
+    """What the file is worth: as it was graded last, where it has not changed since."""
+    from grader.cli.kept_grades import keep_grade, kept_grade
+    from grader.judge.grade import grade
+    from grader.report import progress
+
+    if (known := kept_grade(topic, file, device, arch)) is not None:
+        return known
     say_if_unconfined()
     with progress.of_stages(file.name) as report:
-        result = grade(loaded, file, device, progress=report, arch=arch)
-        found = hints.aim(loaded, result)
-        chosen = step or _asked(loaded, file, found)
-    console = console_for()
-    shown = hints.hint(chosen, result, found, lines_of(file))
-    console.print(shown, crop=False, soft_wrap=not console.is_terminal)
-    raise typer.Exit(exit_code(result.verdict))
+        result = grade(topic, file, device, progress=report, arch=arch)
+    keep_grade(topic, file, device, arch, result)
+    return result
 
 
 def _asked(topic: Topic, file: Path, found: Aim | None) -> int:

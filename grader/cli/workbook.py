@@ -214,6 +214,7 @@ def grade(
         grade_program(program, file, arch, problem_of(sizes), seed, json, problems)
     # Children take long to start, and so do imports.
     with nullcontext() if watch else opened(device, arch) as pool:
+        from grader.cli.kept_grades import keep_grade
         from grader.judge.grade import check_file
         from grader.judge.grade import grade as run
         from grader.report import console as views
@@ -235,6 +236,8 @@ def grade(
             result = run(loaded, file, device, seed, overrides, report, arch, pool)
     if not sizes:
         _remember(loaded.name, file, result)
+        if seed is None:
+            keep_grade(loaded, file, device, arch, result)
     # Uncropped: a command to copy stays in one line, however long.
     view = views.grade if every else views.step
     console.print(view(result, loaded.ladder.ids, lines_of(file)), crop=False)

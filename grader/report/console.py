@@ -460,7 +460,7 @@ def costliest(cost: LineCost, source: Sequence[str]) -> Iterable[RenderableType]
     """The line that wastes most, and what mends that."""
     yield Text.assemble(("Costliest: ", "bold"), f"line {cost.line}, {cost.says}. {cost.remedy}")
     if cost.line <= len(source):
-        yield _code(source[cost.line - 1])
+        yield line_of(source[cost.line - 1])
 
 
 def time_limits(result: Grade) -> Padding:
@@ -606,9 +606,9 @@ def quoted(finding: FindingResult, source: Sequence[str]) -> RenderableType:
     """The source line of a finding, where there is one."""
     if not finding.line or finding.file or finding.line > len(source):
         return Group()
-    return _code(source[finding.line - 1])
+    return line_of(source[finding.line - 1])
 
 
-def _code(line: str) -> Text:
+def line_of(line: str) -> Text:
     """A line of source, which is neither broken nor cut: not padded, because padding crops."""
     return Text(f"{'':6}{line.strip()}", "cyan", no_wrap=True, overflow="ignore")

@@ -57,18 +57,36 @@ def test_a_new_rung_begins_with_its_first_hint(ladder: Ladder) -> None:
     assert "Hint 1 of 3" in asked(ladder)
 
 
-def test_a_wrong_kernel_is_first_told_what_is_wrong(ladder: Ladder) -> None:
+def test_a_wrong_kernel_is_told_the_concept_then_the_line_and_is_not_judged_again(
+    ladder: Ladder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ladder("new", "transpose", "mine.cu")
+    assert ladder("grade", "transpose", "mine.cu", "--device", "emulator").code == 1
+    monkeypatch.setattr("grader.judge.grade.grade", None)
     done = ladder("hint", "transpose", "mine.cu", "--device", "emulator")
     assert done.code == 1
-    assert "It has to be right before it can be fast." in done.out
-    assert "`out`" in done.out
+    first, second, third = (" ".join(text.split()) for text in (done.out, asked(ladder), asked(ladder)))
+    assert "Element (row, column) of in is element (column, row) of out" in first
+    assert 'The lesson tells it under "00: read rows, write columns"' in first
+    number = next(
+        n for n, line in enumerate(Path("mine.cu").read_text().splitlines(), 1) if "] = in[" in line
+    )
+    assert f"line {number} of mine.cu: out[size_t(row) * N + column] = in" in second
+    assert "+ out[size_t(column) * M + row] = in" in third
+
+
+def test_a_file_that_has_changed_is_judged_again(ladder: Ladder, monkeypatch: pytest.MonkeyPatch) -> None:
+    ladder("new", "transpose", "mine.cu")
+    asked(ladder)
+    text = Path("mine.cu").read_text()
+    Path("mine.cu").write_text(text.replace("out[size_t(row) * N + column]", "out[0]"))
+    assert "The judge found:" in asked(ladder, "--step", "2")
 
 
 def test_a_wrong_kernel_is_led_to_what_its_starter_asks(ladder: Ladder) -> None:
     ladder("new", "add_bias", "mine.cu")
     idea, lines = (
-        ladder("hint", "add_bias", "mine.cu", "--device", "emulator", "--step", step).out for step in "23"
+        ladder("hint", "add_bias", "mine.cu", "--device", "emulator", "--step", step).out for step in "13"
     )
     idea = " ".join(idea.split())
     assert "so that it is looked up by the column" in idea
@@ -77,10 +95,11 @@ def test_a_wrong_kernel_is_led_to_what_its_starter_asks(ladder: Ladder) -> None:
     assert changed == ["-    out[i] = in[i];", "+    out[i] = in[i] + bias[column];"]
 
 
-def test_no_line_is_broken_in_a_pipe(ladder: Ladder) -> None:
+def test_prose_is_wrapped_and_no_line_of_code_is_broken(ladder: Ladder) -> None:
     Path("mine.cu").write_text((content_root() / "kernels/naive/transpose.cu").read_text())
-    idea, lines = (asked(ladder, "--step", step) for step in "23")
-    assert max(map(len, idea.splitlines())) > 120
+    limits, idea, lines = (asked(ladder, "--step", step) for step in "123")
+    assert 'under "01: read columns, write rows"' in " ".join(limits.split())
+    assert max(map(len, idea.splitlines())) <= 80
     code = TILE.with_name("01_coalesced_writes.cu").read_text().splitlines()
     long = [line[1:] for line in lines.splitlines() if len(line) > 81 and line[0] != "-"]
     assert long

@@ -1,10 +1,12 @@
-"""Hints in three steps: what limits a kernel now, the idea of the next rung, the lines that the rung changes."""
+"""Hints in three steps: what limits a kernel now, the idea of the next rung, the lines that the rung changes. Of one
+that is wrong: the concept, the line, and the line as it should be."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -27,6 +29,9 @@ class Aim:
     before: str  # the name of what it is compared with
     old: str
     new: str
+    pieces: tuple[
+        str, ...
+    ] = ()  # of `old` that are to be mended, where a wrong submission goes on from there
     told: tuple[str, ...] = ()  # the steps in words, where they do not follow from the two
 
     @property
@@ -43,34 +48,61 @@ def aim(topic: Topic, result: Grade) -> Aim | None:
         return None
     starter, step = topic.starter_text, topic.first_step
     if topic.hints:
-        return Aim(FIRST_STEP, "", FROM_STARTER, starter, ladder.rungs[0].source, topic.hints)
+        return Aim(FIRST_STEP, "", FROM_STARTER, starter, ladder.rungs[0].source, told=topic.hints)
     if result.verdict != "pass" and step is not None:
         told = f'{step.concept} The lesson tells it under "{step.section}".'
-        return Aim(FIRST_STEP, told, FROM_STARTER, starter, topic.mended(step))
+        pieces = tuple(old for old, _ in step.mend)
+        return Aim(FIRST_STEP, told, FROM_STARTER, starter, topic.mended(step), pieces)
     wanted = ladder[result.hints[0].rung if result.verdict == "pass" else ladder.ids[0]]
     place = ladder.place(wanted.id)
     below = (FROM_STARTER, starter) if place == 0 else (ladder.ids[place - 1], ladder.rungs[place - 1].source)
     return Aim(wanted.id, wanted.idea, *below, wanted.source)
 
 
-def hint(step: int, result: Grade, found: Aim | None, source: Sequence[str]) -> RenderableType:
-    """One step, 1 to 3; `source` are the submission's lines."""
+def hint(
+    step: int, result: Grade, found: Aim | None, source: Sequence[str], lesson: str = ""
+) -> RenderableType:
+    """One step, 1 to 3; `source` are the submission's lines, `lesson` is where the lesson is read."""
     if found is None:
         return Text("The top of the ladder is reached: there is no further rung to hint at.")
     head = (f"Hint {step} of {STEPS}", "bold")
     if found.told:
         return Group(Text.assemble(head, ": ", found.told[step - 1]), *_and_more(step, "more"))
-    if step == 1:
-        parts: list[RenderableType] = [Text.assemble(head, ": what limits it now"), ""]
+    # What cannot be run has no outcome yet that a concept would explain: the compiler's words come first.
+    by_line = bool(found.pieces) and result.verdict != "error"
+    if step == 1 and by_line:
+        parts: list[RenderableType] = [Text.assemble(head, ": the concept"), "", Text(found.idea)]
+    elif step == 1:
+        parts = [Text.assemble(head, ": what limits it now"), ""]
         parts += _wrong(result, source) if result.verdict != "pass" else _limits(result, source)
+    elif step == 2 and by_line:
+        parts = [Text.assemble(head, ": the line"), "", *_line(result, found, source)]
     elif step == 2:
-        parts = [Text.assemble(head, f": the idea of {found.name}"), ""]
-        parts.append(Text(found.idea))
+        parts = [Text.assemble(head, f": the idea of {found.name}"), "", Text(found.idea)]
     else:
         parts = [Text.assemble(head, f": what changes from {found.before} to {found.name}"), ""]
         parts.append(Group(*(_changed(line) for line in found.changes)))
-    further = (f"the idea of {found.name}, in words", "the lines that change", "")[step - 1]
-    return Group(*parts, *_and_more(step, further))
+    if step == 1 and lesson:
+        parts += ["", Text(f"The lesson: {lesson}")]
+    further = (f"the idea of {found.name}, in words", "the lines that change", "")
+    if by_line:
+        further = ("the line", "the line as it should be", "")
+    return Group(*parts, *_and_more(step, further[step - 1]))
+
+
+def _line(result: Grade, found: Aim, source: Sequence[str]) -> Iterable[RenderableType]:
+    """The lines of the submission that are to be mended: the starter's that stand there still, else that of what the
+    judge found."""
+    text = "\n".join(source)
+    lines = [text[: text.index(piece)].count("\n") + 1 for piece in found.pieces if piece in text]
+    at = f" of {Path(result.file).name}"
+    if lines:
+        yield Text(f"Look at line {' and line '.join(map(str, sorted(lines)))}{at}:")
+        yield from (views.line_of(source[number - 1]) for number in sorted(lines))
+        return
+    yield Text("What the starter asks for is changed in your file. The judge found:")
+    yield Text(result.reason or result.verdict, views.VERDICT_STYLES[result.verdict])
+    yield from (views.quoted(finding, source) for finding in result.findings[:1])
 
 
 def _and_more(step: int, further: str) -> Iterable[RenderableType]:
