@@ -16,7 +16,7 @@ from rich.text import Text
 
 from grader.emulator import metrics
 from grader.errors import WarpladderError
-from grader.report import gantt, records
+from grader.report import gantt, records, words
 from grader.report.grades.corners import corner, small
 from grader.report.reproducing import again
 from grader.report.terminal import unbroken
@@ -43,6 +43,12 @@ LINES_PRINTED = 12
 FAR, SCATTERED = 1.5, 16.5  # times a modelled time; sectors a request, of which 16 are coalesced float4s
 SHORT = 8  # lines of a ladder in a short table, one of which says how many rungs are left out
 MODELLED = "≈ modelled: from what the emulator counted, for a device like this one. Not measured."
+
+DATA = {
+    "exact": "small integers",
+    "real": "random numbers",
+    "special": "NaN, infinities and the like",
+}
 
 VERDICT_STYLES = {"pass": "green", "fail": "red", "error": "red", "timeout": "red", "skip": "yellow"}
 
@@ -416,17 +422,27 @@ def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Renderab
         parts.append(_time(result))
     if result.rung_reached is not None and len(rungs) > 1:
         parts += ["", _reached(result.rung_reached, rungs)]
-    for number, hint in enumerate(result.hints):
-        if number == 0 or hint.claim is None:
-            parts += ["", _next(hint)]
+    shown = [hint for number, hint in enumerate(result.hints) if number == 0 or hint.claim is None]
+    for hint in shown:
+        parts += ["", _next(hint)]
     if result.costliest is not None:
         parts += ["", *costliest(result.costliest, source)]
+    parts += words.told([*said(result), *(hint.text for hint in shown)])
     command = shlex.join(["ladder", "grade", result.topic, result.file])
     if result.verdict != "pass":
         parts += ["", _more("Stuck?", shlex.join(["ladder", "hint", result.topic, result.file]))]
     elif result.claims and result.rung_reached is not None and len(rungs) > 1:
         parts += ["", _more("All claims, and what each pays:", f"{command} --all")]
     return Group(*parts)
+
+
+def said(result: Grade) -> Iterable[str | None]:
+    """What a grade says in sentences, besides its hints."""
+    yield result.reason
+    for finding in result.findings:
+        yield from (finding.message, finding.remedy)
+    if result.costliest is not None:
+        yield from (result.costliest.says, result.costliest.remedy)
 
 
 def _next(hint: Hint) -> Text:
@@ -573,7 +589,7 @@ def _cases(result: Grade) -> Iterable[RenderableType]:
 
 
 def _failed_case(case: CaseResult) -> Iterable[RenderableType]:
-    what = f"{units.problem(case.problem)}, {case.kind} data: {case.verdict}"
+    what = f"{units.problem(case.problem)}, {case.kind} data ({DATA[case.kind]}): {case.verdict}"
     yield Padding(Text.assemble(("✗ ", "red"), what), (0, 0, 0, 2))
     if case.reproduce is not None:  # in one line, to be copied: not padded, because padding crops
         command = (again(case.reproduce), "cyan")

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.report import console, notices, profiles, records
+from grader.report import console, notices, profiles, records, words
 from grader.report.grades import hints
 from grader.report.grades.corners import corner
 from grader.report.terminal import terminal, unbroken
@@ -334,6 +334,21 @@ def test_a_grade_in_short_says_the_one_thing_to_do_now() -> None:
     assert text.endswith("All claims, and what each pays: ladder grade gemm 'my file.cu' --all")
     for left_out in ("right at every size", "And once more."):
         assert left_out not in text
+
+
+def test_words_of_the_field_are_explained_where_a_message_has_them() -> None:
+    grade = Grade("gemm", "mine.cu", "fail", "A shuffle reads Lanes.", None, 0, 9, [], [], [], [])
+    text = shown(console.step(grade, ["00_naive"], []))
+    assert "lane: a thread's place in its warp, 0 to 31. More words: the glossary" in text
+    assert "bank conflict" not in text
+    plain = replace(grade, reason="Planes differ.")
+    assert "glossary" not in shown(console.step(plain, ["00_naive"], []))
+
+
+def test_a_word_is_explained_as_the_glossary_begins() -> None:
+    glossary = " ".join((Path(__file__).parents[2] / "book/reference/glossary.md").read_text().split())
+    for word, meaning in words.TOLD.items():
+        assert f"{word} {meaning[0].upper()}{meaning[1:]}" in glossary
 
 
 def test_a_wrong_grade_in_short_ends_with_the_command_that_helps() -> None:

@@ -12,7 +12,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from grader.report import console as views
-from grader.results import Grade
+from grader.report import words
+from grader.results import ClaimResult, Grade
 from grader.workbook.topic import Topic
 
 STEPS = 3
@@ -67,7 +68,8 @@ def hint(
         return Text("The top of the ladder is reached: there is no further rung to hint at.")
     head = (f"Hint {step} of {STEPS}", "bold")
     if found.told:
-        return Group(Text.assemble(head, ": ", found.told[step - 1]), *_and_more(step, "more"))
+        said = found.told[step - 1]
+        return Group(Text.assemble(head, ": ", said), *words.told([said]), *_and_more(step, "more"))
     # What cannot be run has no outcome yet that a concept would explain: the compiler's words come first.
     by_line = bool(found.pieces) and result.verdict != "error"
     if step == 1 and by_line:
@@ -82,6 +84,9 @@ def hint(
     else:
         parts = [Text.assemble(head, f": what changes from {found.before} to {found.name}"), ""]
         parts.append(Group(*(_changed(line) for line in found.changes)))
+    if step < STEPS:
+        shown = [found.idea] if by_line or step > 1 else [*views.said(result), *_needed(result)]
+        parts += words.told(shown)
     if step == 1 and lesson:
         parts += ["", Text(f"The lesson: {lesson}")]
     further = (f"the idea of {found.name}, in words", "the lines that change", "")
@@ -118,8 +123,20 @@ def _wrong(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
     yield from (views.quoted(finding, source) for finding in result.findings[:1])
 
 
+def _missing(result: Grade) -> list[ClaimResult]:
+    """What the rung that is hinted at claims, and the submission does not."""
+    return [claim for claim in result.claims if claim.rung == result.hints[0].rung and not claim.held]
+
+
+def _needed(result: Grade) -> Iterable[str]:
+    """The words of what `_limits` shows."""
+    if result.hints:
+        yield from (claim.text for claim in _missing(result))
+        yield result.hints[0].text
+
+
 def _limits(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
-    missing = [claim for claim in result.claims if claim.rung == result.hints[0].rung and not claim.held]
+    missing = _missing(result)
     if missing:
         yield Text(f"Right, and {result.rung_reached} is reached. What {missing[0].rung} needs as well:")
         yield views.claims(missing)
