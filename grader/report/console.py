@@ -433,6 +433,8 @@ def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Renderab
         parts += ["", _more("Stuck?", shlex.join(["ladder", "hint", result.topic, result.file]))]
     elif result.claims and result.rung_reached is not None and len(rungs) > 1:
         parts += ["", _more("All claims, and what each pays:", f"{command} --all")]
+    if result.verdict == "pass" and result.rung_reached is not None and not result.hints:
+        parts += ["", _more("What is next:", "ladder next")]
     return Group(*parts)
 
 

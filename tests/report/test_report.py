@@ -336,6 +336,11 @@ def test_a_grade_in_short_says_the_one_thing_to_do_now() -> None:
         assert left_out not in text
 
 
+def test_after_a_grade_at_the_top_comes_what_is_next() -> None:
+    grade = Grade("thread_index", "mine.cu", "pass", None, "solution", 2, 2, [], [], [], [])
+    assert shown(console.step(grade, ["right", "solution"], [])).endswith("What is next: ladder next")
+
+
 def test_words_of_the_field_are_explained_where_a_message_has_them() -> None:
     grade = Grade("gemm", "mine.cu", "fail", "A shuffle reads Lanes.", None, 0, 9, [], [], [], [])
     text = shown(console.step(grade, ["00_naive"], []))

@@ -19,4 +19,5 @@ def program(result: Grade, source: Sequence[str]) -> RenderableType:
         parts += ["", Text("Run again with one failure each time:"), views.claims(result.claims)]
     if result.verdict == "pass" and result.claims:
         parts += ["", Text("Right: nothing was found in any run, and every failure is reported.")]
+        parts += ["", Text("What is next: ladder next", "dim")]
     return Group(*parts)
