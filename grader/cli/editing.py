@@ -67,7 +67,9 @@ def hint(
     place = ""
     if found is not None and (loaded.folder / "lesson.md").is_file():
         place = book.lesson(loaded, loaded.section(found.name))
-    console_for().print(hints.hint(chosen, result, found, lines_of(file), place), crop=False)
+    console = console_for()
+    shown = hints.hint(chosen, result, found, lines_of(file), place)
+    console.print(shown, crop=False, soft_wrap=not console.is_terminal)
     raise typer.Exit(exit_code(result.verdict))
 
 
