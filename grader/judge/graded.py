@@ -107,7 +107,7 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         blocks_seed=current.blocks_seed if times is not None and times.source == "modelled" else None,
         vs_naive=None if times is None else _ratio(times.naive_s, own_s),
         vs_bound=None if times is None else _ratio(times.bound_s, own_s),
-        costliest=None if refusal is not None else current.costliest(),
+        costliest=None if refusal is not None else current.costliest(_later(topic, current, standing)),
         time_limits=standing.limits,
         small=current.small,
         beyond=current.beyond,
@@ -117,6 +117,19 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
 
 def _ratio(other_s: float | None, own_s: float | None) -> float | None:
     return None if other_s is None or own_s is None else other_s / own_s
+
+
+def _later(topic: Topic, current: Submission, standing: _Standing) -> frozenset[str]:
+    """What only rungs behind the next are about; nothing where it is time that is lacking."""
+    following = None if standing.rung is None else topic.ladder.wanting(standing.rung, current.claims)
+    if following is None or not all(limit.held for limit in standing.limits):
+        return frozenset()
+    near = topic.ladder.claims_up_to(following)
+    names = [
+        frozenset[str]().union(*(claim.expect.names for claim in claims if claim.expect))
+        for claims in (topic.ladder.claims, near)
+    ]
+    return names[0] - names[1]
 
 
 def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) -> list[Hint]:

@@ -6,7 +6,7 @@ Stages take a submission on, each where the one before left off, and raise Refus
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,8 +67,14 @@ class Submission:
         """Counters of all launches together; None: not counted."""
         return None
 
-    def costliest(self) -> LineCost | None:
-        """The line that wastes most; None where none does, or nothing was counted by line."""
+    @property
+    def source(self) -> str:
+        """The file's text."""
+        return ""
+
+    def costliest(self, later: Collection[str] = ()) -> LineCost | None:
+        """The line that wastes most, but for what `later` claims measure; None where none does, or nothing was counted
+        by line."""
         return None
 
     def advice(self) -> str:

@@ -6,7 +6,7 @@ idle take part of an instruction's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from grader.analysis.cycles import ISSUE_CYCLES, SECTOR_CYCLES, Counters, cycles
@@ -30,6 +30,7 @@ class _Waste:
     space: Space | None = None
     stored: Callable[[Counters], bool] = lambda counters: False  # whether stores waste more than loads
     atomic: bool = False  # it is about what atomics update
+    measured: frozenset[str] = frozenset()  # by what of claims
 
     def arrays(self, source: str, line: int, counters: Counters) -> tuple[str, ...]:
         """The arrays of a line that it is about."""
@@ -42,12 +43,18 @@ class _Waste:
         )
 
 
-def costliest(lines: Mapping[int, Counters], source: str = "") -> LineCost | None:
+def costliest(
+    lines: Mapping[int, Counters], source: str = "", later: Collection[str] = ()
+) -> LineCost | None:
     """The line with the most waste of one kind; None where none wastes a tenth of all cycles. `source` is the file's
-    text, for the names of arrays."""
+    text, for the names of arrays. Waste that `later` claims measure is left to them."""
     all_cycles = sum(map(cycles, lines.values()))
     found = [
-        (waste.cycles(counters), line, waste) for line, counters in lines.items() if line for waste in _WASTES
+        (waste.cycles(counters), line, waste)
+        for line, counters in lines.items()
+        if line
+        for waste in _WASTES
+        if not waste.measured.intersection(later)
     ]
     wasted, line, waste = max(found, key=lambda item: item[:2], default=(0.0, 0, None))
     if waste is None or wasted < WORTH_SAYING * all_cycles:
@@ -174,6 +181,7 @@ _WASTES = (
         PADDING,
         "shared",
         _stores_conflict,
+        measured=frozenset({"shared_conflicts", "shared_load_conflicts"}),
     ),
     _Waste(
         _excess,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -209,7 +209,7 @@ class Kernels(Kind[KernelFile]):
 class _Untimed(KernelSubmission):
     """Of blocks of a few threads, in which lanes are idle that nothing is to be done about."""
 
-    def costliest(self) -> None:
+    def costliest(self, later: Collection[str] = ()) -> None:
         return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -119,12 +119,16 @@ class KernelSubmission(Submission):
         """Counters of all launches together; None: not counted."""
         return None if self.records is None else counting.summed(self.records)
 
-    def costliest(self) -> LineCost | None:
+    @property
+    def source(self) -> str:
+        return self.file.source
+
+    def costliest(self, later: Collection[str] = ()) -> LineCost | None:
         return (
             None
             if self.records is None
             else costs.costliest(
-                by_line(chain.from_iterable(record.lines for record in self.records)), self.file.source
+                by_line(chain.from_iterable(record.lines for record in self.records)), self.source, later
             )
         )
 

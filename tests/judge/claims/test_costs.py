@@ -121,6 +121,12 @@ def test_what_wastes_little_is_not_worth_a_word() -> None:
     assert costliest({}) is None
 
 
+def test_what_a_later_rung_is_about_is_left_to_it() -> None:
+    lines = {3: conflicts("ld"), 4: scattered("ld")}
+    found = [costliest(lines, SOURCE, later) for later in ((), {"shared_conflicts"})]
+    assert [cost and cost.line for cost in found] == [3, 4]
+
+
 def test_wide_loads_of_neighbours_waste_nothing() -> None:
     requests, sectors = metrics.GLOBAL_REQUESTS["ld"], metrics.GLOBAL_SECTORS["ld"]
     assert costliest({3: {requests: 100, sectors: 1600, metrics.IDEAL_SECTORS: 1600}}) is None
