@@ -316,6 +316,7 @@ class Hint:
     claim: str | None = None  # the claim that failed
     value: float | None = None  # what was found
     limit: float | None = None  # what was asked for
+    idea: bool = True  # whether the idea of `rung` is what to try; false: something else comes first
 
 
 @dataclass(frozen=True)

@@ -154,5 +154,5 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
 
 def _first(current: Submission, *others: Hint) -> list[Hint]:
     """What comes before other hints; nothing is looked for where there are none."""
-    found = current.first() if others else ""
-    return [Hint(others[0].rung, found)] if found else []
+    found = current.first(others[0].rung) if others else ""
+    return [Hint(others[0].rung, found, idea=False)] if found else []

@@ -45,8 +45,9 @@ class Submission:
     )
     small: SmallCase | None = None  # a case that can be read, and that it gets wrong
     beyond: str | None = None  # why it is wrong where an array has more elements than an int counts
-    first: Callable[[], str] = str
-    """Looks for what is to be mended before the next rung is thought of, though it is right; "" for nothing."""
+    first: Callable[[str], str] = lambda rung: ""
+    """Looks for what is to be mended before the next rung, whose name is given, is thought of, though it is right; ""
+    for nothing."""
     printed: str = ""  # in the case that failed, or in the first that printed anything
 
     @contextmanager

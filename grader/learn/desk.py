@@ -173,7 +173,8 @@ class Desk:
             return [topic.rungs[reached].idea]  # what was mended once is not told again
         if found is None:
             return []
-        return [found.idea, "\n".join(["```diff", *found.changes, "```"])]
+        changes = ["\n".join(["```diff", *found.changes, "```"])] if found.before else []
+        return [found.idea, *changes]
 
     def tell_hint(self, name: str) -> None:
         """One more."""

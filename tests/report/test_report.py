@@ -38,7 +38,7 @@ from grader.results import (
     SourceLine,
     TimeLimit,
 )
-from grader.workbook import units
+from grader.workbook import topics, units
 
 UNIT = "sectors a warp's multiply-add"
 NAIVE = RungResult(
@@ -255,6 +255,17 @@ def test_a_hint_cuts_neither_what_is_wrong_nor_its_line() -> None:
     text = piped.export_text()
     assert f"{line}\n" in text
     assert text.count("race") == 1
+
+
+def test_a_hint_tells_what_comes_before_an_idea_and_no_idea() -> None:
+    topic = topics.load("add_bias")
+    first = Hint("00_naive", "Begin at row 8.", idea=False)
+    grade = Grade("add_bias", "mine.cu", "pass", None, "00_naive", 10, 100, [], [], [], [first])
+    aim = hints.aim(topic, grade)
+    told = [shown(hints.hint(step, grade, aim, [])) for step in (1, 2, 3)]
+    assert ["Begin at row 8." in text for text in told] == [True, True, False]
+    assert hints.AGAIN in " ".join(told[2].split())
+    assert not any("threadIdx" in text for text in told)
 
 
 def test_a_grade_that_passed_shows_the_ladder() -> None:

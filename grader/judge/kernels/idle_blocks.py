@@ -1,5 +1,5 @@
-"""Grids that are several times too large at the main size: the blocks behind the first neither load nor store
-anything, which makes no kernel wrong, and each takes its turn on a multiprocessor."""
+"""Grids that are several times too large at the main size: the blocks behind the first load nothing, which makes no
+kernel wrong, and each takes its turn on a multiprocessor."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from math import prod
 
 from msgspec import structs
 
-from grader.emulator import metrics
-from grader.judge.child.protocol import Launch, Record
+from grader.judge.child.protocol import Launch
+from grader.judge.claims.derived import with_sums
 from grader.judge.kernels import sampling
 from grader.judge.kernels.case_runner import CaseRunner, emulator_seconds
 from grader.judge.kernels.compiled import Kernel, Planned
@@ -96,8 +96,8 @@ class _Side:
         count, side = busy + 1, "xyz"[self.axis]
         along = f" along {side}" if prod(self.launch.grid) > self.blocks else ""
         what = (
-            f"Of the {self.blocks:,} blocks{along} at the main size, the first {count:,} load or store something, and "
-            "the others have nothing to do."
+            f"Of the {self.blocks:,} blocks{along} at the main size, the first {count:,} load something, and the "
+            "others have nothing to do."
         )
         sizes = self.runner.topic.sizes_main
         named = [name for name in sizes if grid and name in grid.names]
@@ -111,7 +111,8 @@ class _Side:
         return f"{what} {instead}."
 
     def _idle(self, blocks: Sequence[int]) -> list[bool]:
-        """Whether each of these blocks loads and stores nothing. Raises Refused."""
+        """Whether each of these blocks loads nothing: what hands on counts of zero has nothing to do either. Raises
+        Refused."""
         topic = self.runner.topic
         problem, child = topic.sizes_main, self.runner.child
         seconds = emulator_seconds(topic, problem)
@@ -125,13 +126,7 @@ class _Side:
             seconds,
             sampling.contents(topic, problem),
         )
-        return [not _accesses(record) for record in records]
+        return [not with_sums(record.counters)["load_requests"] for record in records]
 
 
 FEWER = "Divide in `grid` by what a block takes, and not by fewer"
-
-
-def _accesses(record: Record) -> int:
-    """What is loaded from global memory, stored there, and updated."""
-    requests = sum(record.counters.get(name, 0) for name in metrics.GLOBAL_REQUESTS.values())
-    return requests + record.l2_read_bytes + record.l2_write_bytes

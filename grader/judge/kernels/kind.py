@@ -16,7 +16,7 @@ from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
 from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore, at_count_sizes, make
-from grader.judge.kernels import climb, idle_blocks, measured, profile, submission
+from grader.judge.kernels import climb, idle_blocks, measured, profile, right_tries, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.large import main_size
 from grader.judge.kernels.submission import KernelSubmission
@@ -138,12 +138,14 @@ class Kernels(Kind[KernelFile]):
             cases = CaseRunner(self.topic, store, runner)
             submission.claim_at_main_sizes(current, cases)
             if main_size.ran_whole(found.at_main) and not any(record.may_wait for record in found.at_main):
-                current.first = partial(self._idle_blocks, pool, current, store)
+                current.first = partial(self._first, pool, current, store)
 
-    def _idle_blocks(self, pool: DevicePool, current: KernelSubmission, store: CaseStore) -> str:
+    def _first(self, pool: DevicePool, current: KernelSubmission, store: CaseStore, rung: str) -> str:
         with pool.emulator() as runner:
             cases = CaseRunner(self.topic, store, runner)
-            return idle_blocks.told(cases, current.compiled, current.blocks_seed)
+            return idle_blocks.told(cases, current.compiled, current.blocks_seed) or right_tries.told(
+                cases, current, rung
+            )
 
     def times(
         self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[KernelFile]], progress: Progress

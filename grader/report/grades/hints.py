@@ -20,6 +20,8 @@ STEPS = 3
 CONTEXT = 2  # lines around a change
 FROM_STARTER, FIRST_STEP = "the starter", "a kernel that is right"
 
+AGAIN = "The idea of a rung, and the lines that it changes, are told once nothing comes before them."
+
 
 @dataclass(frozen=True)
 class Aim:
@@ -27,7 +29,7 @@ class Aim:
 
     name: str  # such as a rung's
     idea: str
-    before: str  # the name of what it is compared with
+    before: str  # the name of what it is compared with; "": something comes before any rung's idea
     old: str
     new: str
     pieces: tuple[
@@ -54,6 +56,8 @@ def aim(topic: Topic, result: Grade) -> Aim | None:
         told = f'{step.concept} The lesson tells it under "{step.section}".'
         pieces = tuple(old for old, _ in step.mend)
         return Aim(FIRST_STEP, told, FROM_STARTER, starter, topic.mended(step), pieces)
+    if result.verdict == "pass" and not result.hints[0].idea:
+        return Aim(result.hints[0].rung, result.hints[0].text, "", "", "")
     wanted = ladder[result.hints[0].rung if result.verdict == "pass" else ladder.ids[0]]
     place = ladder.place(wanted.id)
     below = (FROM_STARTER, starter) if place == 0 else (ladder.ids[place - 1], ladder.rungs[place - 1].source)
@@ -70,29 +74,34 @@ def hint(
     if found.told:
         said = found.told[step - 1]
         return Group(Text.assemble(head, ": ", said), *words.told([said]), *_and_more(step, "more"))
-    # What cannot be run has no outcome yet that a concept would explain: the compiler's words come first.
-    by_line = bool(found.pieces) and result.verdict != "error"
-    if step == 1 and by_line:
-        parts: list[RenderableType] = [Text.assemble(head, ": the concept"), "", Text(found.idea)]
-    elif step == 1:
-        parts = [Text.assemble(head, ": what limits it now"), ""]
-        parts += _wrong(result, source) if result.verdict != "pass" else _limits(result, source)
-    elif step == 2 and by_line:
-        parts = [Text.assemble(head, ": the line"), "", *_line(result, found, source)]
-    elif step == 2:
-        parts = [Text.assemble(head, f": the idea of {found.name}"), "", Text(found.idea)]
-    else:
-        parts = [Text.assemble(head, f": what changes from {found.before} to {found.name}"), ""]
-        parts.append(Group(*(_changed(line) for line in found.changes)))
-    if step < STEPS:
-        shown = [found.idea] if by_line or step > 1 else [*views.said(result), *_needed(result)]
-        parts += words.told(shown)
+    steps = _steps(result, found, source)
+    title, body, shown = steps[step - 1]
+    parts: list[RenderableType] = [Text.assemble(head, f": {title}"), "", *body, *words.told(shown)]
     if step == 1 and lesson:
         parts += ["", Text(f"The lesson: {lesson}")]
-    further = (f"the idea of {found.name}, in words", "the lines that change", "")
-    if by_line:
-        further = ("the line", "the line as it should be", "")
-    return Group(*parts, *_and_more(step, further[step - 1]))
+    return Group(*parts, *_and_more(step, steps[step][0] if step < STEPS else ""))
+
+
+_Step = tuple[str, Iterable[RenderableType], Iterable[str]]
+"""A title, what is shown, and those of its texts whose words are told."""
+
+
+def _steps(result: Grade, found: Aim, source: Sequence[str]) -> tuple[_Step, _Step, _Step]:
+    idea = [Text(found.idea)]
+    changes: _Step = (
+        f"what changes from {found.before} to {found.name}",
+        [Group(*map(_changed, found.changes))],
+        [],
+    )
+    # What cannot be run has no outcome yet that a concept would explain: the compiler's words come first.
+    if found.pieces and result.verdict != "error":
+        line = ("the line", _line(result, found, source), [found.idea])
+        return ("the concept", idea, [found.idea]), line, ("the line as it should be", *changes[1:])
+    limits = _wrong(result, source) if result.verdict != "pass" else _limits(result, source)
+    first = ("what limits it now", limits, [*views.said(result), *_needed(result)])
+    if not found.before:
+        return first, ("what comes first", idea, [found.idea]), ("what comes then", [Text(AGAIN)], [])
+    return first, (f"the idea of {found.name}", idea, [found.idea]), changes
 
 
 def _line(result: Grade, found: Aim, source: Sequence[str]) -> Iterable[RenderableType]:

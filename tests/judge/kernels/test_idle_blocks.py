@@ -40,7 +40,7 @@ def test_blocks_that_have_nothing_to_do_are_told_with_the_grid_that_is_enough(
     result = marked(topics.load("add_bias"), file)
     assert result.verdict == "pass"
     assert result.hints[0].text.startswith(
-        "Of the 2,048 blocks along y at the main size, the first 512 load or store"
+        "Of the 2,048 blocks along y at the main size, the first 512 load something"
     )
     assert result.hints[0].text.endswith("A block takes 32: cdiv(M, 32) in place of cdiv(M, 8) is enough.")
 

@@ -1,0 +1,133 @@
+"""A right kernel is told the grid, and the place to begin at, by which it no longer does its work several times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.judge.correctness.cases import CaseStore, make
+from grader.judge.kernels import right_tries, submission
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.runners.pool import DevicePool
+from grader.workbook import topics
+from grader.workbook.compiler import DEFAULT_ARCH
+from grader.workbook.kernel_file import parse_source
+
+ROWS = """// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["cdiv(N, 32)", "cdiv(M, BLOCK_Y)"]
+// block = [32, "BLOCK_Y"]
+// ///
+constexpr int BLOCK_Y = 8;
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    const int column = blockIdx.x * 32 + threadIdx.x;
+    const int row = blockIdx.y * BLOCK_Y + threadIdx.y;
+    for (int r = 0; r < 8; ++r)
+        if (row + r < M && column < N)
+            out[(size_t)(row + r) * N + column] = in[(size_t)(row + r) * N + column] + bias[column];
+}
+"""
+
+FOURS = """// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, 256)"]
+// block = [256]
+// ///
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    const size_t i = size_t(blockIdx.x) * 256 + threadIdx.x;
+    for (int k = 0; k < 4; k++) {
+        if (i + k < N) c[i + k] = a[i + k] + b[i + k];
+    }
+}
+"""
+
+LOOP = FOURS[FOURS.index("    const") : FOURS.rindex("}")]
+STRIDE = FOURS.replace(
+    LOOP,
+    """    for (size_t i = size_t(blockIdx.x) * 256 + threadIdx.x; i < N; i += size_t(gridDim.x) * 256)
+        c[i] = a[i] + b[i];
+""",
+)
+HELD = FOURS.replace(  # in registers, whose indices are no longer those of the elements
+    "    for", "    float x[4];\n    for (int k = 0; k < 4; k++) x[k] = i + k < N ? a[i + k] : 0;\n    for"
+).replace("= a[i + k] +", "= x[k] +")
+TWICE = FOURS.replace(
+    "    for",
+    "    __shared__ float x[256 + 3];\n"
+    "    for (int k = threadIdx.x; k < 259; k += 256) x[k] = i - threadIdx.x + k < N ? a[i - threadIdx.x + k] : 0;\n"
+    "    __syncthreads();\n    for",
+).replace("= a[i + k] +", "= x[threadIdx.x + k] +")
+
+
+def told(name: str, text: str, rung: str, **counted: int) -> str:
+    """What a kernel is to change first on its way to a rung, with other sizes that are counted."""
+    topic = topics.load(name)
+    topic = replace(topic, sizes_count={**topic.sizes_count, **counted})
+    current = KernelSubmission(name="mine.cu", file=parse_source(text, topic.signature, Path("mine.cu")))
+    submission.compile_it(current, DEFAULT_ARCH)
+    with DevicePool("emulator", jobs=1, threads=1) as pool, pool.emulator() as child:
+        runner = CaseRunner(topic, CaseStore(topic), child)
+        submission.count(current, runner, [make(topic.sizes_count, "exact")], passed_on_gpu=False)
+        submission.claim(current, runner, topic.claims, topic.claim_sizes)
+        return right_tries.told(runner, current, rung)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "add_bias",
+            ROWS,
+            "Line 14 stores each element of `out` 8 times: a thread takes 8 in the loop of line 12, and the next one "
+            "begins as near to it as if it took one. Begin at `(blockIdx.y * BLOCK_Y + threadIdx.y) * 8` in line 11, "
+            "and let `grid` be cdiv(M, BLOCK_Y * 8) in place of cdiv(M, BLOCK_Y).",
+        ),
+        (
+            "vector_add",
+            FOURS,
+            "Line 11 stores each element of `c` 4 times: a thread takes 4 in the loop of line 10, and the next one "
+            "begins as near to it as if it took one. Begin at `size_t(blockIdx.x) * (256 * 4) + threadIdx.x` in line "
+            "9, with the loop `for (int k = 0; k < 4 * 256; k += 256)`, and let `grid` be cdiv(N, 256 * 4) in place "
+            "of cdiv(N, 256).",
+        ),
+        (
+            "vector_add",
+            HELD,
+            "Begin at `(size_t(blockIdx.x) * 256 + threadIdx.x) * 4` in line 9, and let `grid` be cdiv(N, 256 * 4) in "
+            "place of cdiv(N, 256).",
+        ),
+        (
+            "vector_add",
+            TWICE,
+            "in place of cdiv(N, 256). What else depends on it, such as a tile, follows.",
+        ),
+    ],
+)
+def test_of_elements_that_are_stored_again_the_line_is_told_and_where_to_begin(
+    name: str, text: str, said: str
+) -> None:
+    fewer = {"N": 1 << 16} if name == "vector_add" else {"M": 128}
+    assert told(name, text, "00_naive", **fewer).endswith(said)
+
+
+def test_of_a_loop_over_the_grid_that_is_gone_through_once_the_grid_is_told() -> None:
+    said = told("vector_add", STRIDE, "02_grid_stride")
+    assert "cdiv(N, 256) in line 4 is so many blocks that a thread goes through it once" in said
+    assert "With min(SMS * 8, cdiv(N, 256)), a few blocks a multiprocessor, it has all that" in said
+
+
+def test_a_grid_is_not_told_that_is_not_what_a_rung_lacks() -> None:
+    assert not told("vector_add", STRIDE, "03_float4")
+    assert not told("vector_add", FOURS.replace("k < 4", "k < 1"), "02_grid_stride", N=1 << 16)
+
+
+def test_a_sum_that_is_kept_in_global_memory_is_not_taken_for_work_that_is_done_again() -> None:
+    added = FOURS.replace("c[i + k] = a[i + k] + b[i + k]", "c[i] = k ? c[i] + 0 * a[i + k] : a[i] + b[i]")
+    assert not told("vector_add", added, "00_naive", N=1 << 16)
