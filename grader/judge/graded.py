@@ -140,7 +140,7 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
         slow = hints.too_slow(topic.ladder, broken[-1], standing.times)
         return [*_first(current, slow), slow]
     if reached is not None:
-        found = hints.next_rung(topic.ladder, reached, current.claims, topic.claim_sizes)
+        found = hints.next_rung(topic.ladder, reached, current.claims, topic.claim_sizes, current.source)
         if found and (advice := current.advice()):
             found.append(Hint(found[0].rung, advice))
         return [*_first(current, *found), *found]

@@ -135,7 +135,7 @@ def test_a_hint_names_the_next_rungs_claim_and_idea() -> None:
         unit="sectors",
     )
     other = ClaimResult("there are many of them", False, 7.0, second, 15, "x == 8", 8.0)
-    hint, further = hints.next_rung(TOPIC.ladder, first, [missing, other], SIZES)
+    hint, further = hints.next_rung(TOPIC.ladder, first, [missing, other], SIZES, TOPIC.rung(first).source)
     assert hint.rung == second
     assert "writes are coalesced. Yours: 32 sectors; at most 4 required (1024²). The idea: " in hint.text
     assert hints.first_sentence(TOPIC.rung(second).idea) in hint.text
@@ -148,12 +148,28 @@ def test_rung_0s_own_claims_come_before_the_next_rungs() -> None:
     first, second, *_ = [rung.id for rung in TOPIC.rungs]
     wasteful = ClaimResult("every element is read once", False, 65_536.0, first, 5, "x <= y", 36_045.0)
     above = ClaimResult("writes are coalesced", False, 1.0, second, 15, "x <= y", 0.0)
-    (hint,) = hints.next_rung(TOPIC.ladder, first, [wasteful, above], SIZES)
+    (hint,) = hints.next_rung(TOPIC.ladder, first, [wasteful, above], SIZES, TOPIC.rung(first).source)
     assert hint.rung == first
     assert (
         "every element is read once. Yours: 65.5k found; at most 36k required (1024²). The idea: "
         in hint.text
     )
+
+
+def test_no_idea_is_told_that_a_kernel_has() -> None:
+    topic = topics.load("histogram")
+    first, second, *_ = [rung.id for rung in topic.rungs]
+    naive, claims = topic.rung(first).source, [ClaimResult("few", False, 2.0, second, 5, "x <= y", 1.0)]
+    (hint,) = hints.next_rung(topic.ladder, first, claims, SIZES, naive)
+    assert "The idea: Each block counts 8192 bytes" in hint.text
+    copied = naive.replace("const size_t i", "__shared__ unsigned counts[256]; const size_t i")
+    (hint,) = hints.next_rung(topic.ladder, first, claims, SIZES, copied)
+    assert "The idea:" not in hint.text
+    assert "there are as many blocks as the GPU can hold" in hint.text
+    also = [ClaimResult("read once", False, 2.0, first, 5, "x <= y", 1.0), *claims]
+    for source, idea in ((naive, True), (copied, False)):
+        (hint,) = hints.next_rung(topic.ladder, first, also, SIZES, source)
+        assert ("A thread takes one byte" in hint.text) == hint.idea == idea
 
 
 @pytest.mark.parametrize(("own", "took"), [(1.2e-3, "it takes ≈1.2 ms"), (None, "a block has not ended")])
@@ -192,7 +208,7 @@ def test_a_claim_that_does_not_hold_at_other_sizes_says_nothing() -> None:
 
 
 def test_there_is_nothing_above_the_last_rung() -> None:
-    assert hints.next_rung(TOPIC.ladder, TOPIC.rungs[-1].id, [], SIZES) == []
+    assert hints.next_rung(TOPIC.ladder, TOPIC.rungs[-1].id, [], SIZES, "") == []
 
 
 def test_a_fused_multiply_add_is_two_operations() -> None:
