@@ -82,7 +82,7 @@ def hint(
     return Group(*parts, *_and_more(step, steps[step][0] if step < STEPS else ""))
 
 
-_Step = tuple[str, Iterable[RenderableType], Iterable[str]]
+_Step = tuple[str, Iterable[RenderableType], Iterable[str | None]]
 """A title, what is shown, and those of its texts whose words are told."""
 
 
