@@ -11,7 +11,7 @@ from grader.workbook.suspects.text import Said, sets
 _SIDE = re.compile(r"\b(?P<name>\w+)\s*=[^;=]{0,80}\bblockIdx\.(?P<axis>[xy])\b[^;=]{0,80}[;,]")
 _TICKET = r"atomic(?:Add\s*\([^(),;]{1,60},\s*1[uUlL]*|Inc\s*\([^(),;]{1,60},[^(),;]{1,60})\s*\)"
 _BLOCKS = re.compile(r"\b(\w+)\s*=\s*gridDim\.[xyz](?:\s*\*\s*gridDim\.[xyz])*\s*;")
-_ALL_THREADS = r"\(\s*(?:gridDim\.x\s*\*\s*blockDim\.x|blockDim\.x\s*\*\s*gridDim\.x)\s*\)"
+_ALL_THREADS = r"\(\s*(?:gridDim\.x\s*\*\s*(?:blockDim\.x|\w+)|(?:blockDim\.x|\w+)\s*\*\s*gridDim\.x)\s*\)"
 
 _OF_GRID = re.compile(r"\b(?P<name>\w+)\s*=(?=[^;=]*\bblockIdx\b)[^;=]*\bthreadIdx\b[^;=]*;")
 
@@ -61,12 +61,13 @@ def shares(text: str) -> Iterator[Said]:
         one = re.escape(by)
         if re.search(rf"\b{size}\s*[-%]|{one}\s*-\s*1\b|\b{name}\s*\*\s*{one}|{one}\s*\*\s*{name}\b", text):
             continue  # which is for what is left over
-        end = re.compile(rf"\b(\w+)\s*=\s*(\w+\s*\+\s*{name})\s*;").search(text, found.end())
-        until = f"`{end[1]} = min({end[2]}, {size})`" if end else f"an end at `{size}`"
+        end = re.compile(rf"\b(\w+\s*[=<])\s*(\w+\s*\+\s*{name})\s*;").search(text, found.end())
+        until = f"`{end[1]} min({end[2]}, {size})`" if end else f"an end at `{size}`"
         line = line_at(text, found.start("all"))
         yield (
             line,
-            f"Line {line}: `{found['all']}` rounds down, and nobody takes what is left over: "
+            f"Line {line}: `{found['all']}` rounds down, to 0 where `{size}` is smaller, and nobody takes what is left "
+            "over: "
             f"`({size} + {by} - 1) / {by}`, and {until}.",
         )
 

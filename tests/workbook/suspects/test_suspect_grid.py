@@ -7,7 +7,7 @@ import pytest
 from grader.workbook.suspects import said
 
 BEFORE = "an atomic function returns what was there before: the last block gets"
-LEFT_OVER = "rounds down, and nobody takes what is left over:"
+LEFT_OVER = "rounds down, to 0 where `N` is smaller, and nobody takes what is left over:"
 OF_N = "__global__ void k(const float* in, int N) {\n    int i = threadIdx.x + B * blockIdx.x;\n"
 
 NONE = "of that number, as its threads go on by all of them: let thread 0 do it,"
@@ -26,6 +26,12 @@ ALL = "    for (int j = i; j < N; j += gridDim.x * B) {}\n"
          f"Line 3: {BEFORE} `all - 1`, and none `all`. Compare with the first."),
         (f"{OF_N}    int most = N / gridDim.x;\n    int end = first + most;",
          f"Line 3: `N / gridDim.x` {LEFT_OVER} `(N + gridDim.x - 1) / gridDim.x`, and `end = min(first + most, N)`."),
+        (f"{OF_N}    int most = N / (gridDim.x * B);\n    for (int j = i * most; j < i * most + most; ++j) {{}}",
+         f"Line 3: `N / (gridDim.x * B)` {LEFT_OVER} `(N + (gridDim.x * B) - 1) / (gridDim.x * B)`, and an end at "
+         "`N`."),
+        (f"{OF_N}    int most = N / (B * gridDim.x);\n    for (int j = first; j < first + most; ++j) {{}}",
+         f"Line 3: `N / (B * gridDim.x)` {LEFT_OVER} `(N + (B * gridDim.x) - 1) / (B * gridDim.x)`, and `j < min(first "
+         "+ most, N)`."),
         (f"{OF_N}    int all = gridDim.x * gridDim.y;\n    int most = N / all;",
          f"Line 4: `N / all` {LEFT_OVER} `(N + all - 1) / all`, and an end at `N`."),
         (f"{OF_N}    int fours = N / 4;\n{ALL}    if (i == fours) {{",
