@@ -53,6 +53,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     syntax.chosen_last,
     syntax.multiplied,
     shared_memory.same_address,
+    shared_memory.without_halo,
     grid.tickets,
     grid.shares,
     grid.not_there,

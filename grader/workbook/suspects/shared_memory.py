@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from grader.workbook.cuda_source import line_at, shared_arrays
+from grader.workbook.cuda_source import line_at, shared_arrays, shared_extents
 from grader.workbook.suspects.text import Said, looked_at, sets
 
 _EXTERN_SHARED = re.compile(
@@ -20,6 +20,12 @@ _KEPT = re.compile(
     r"\bif\s*\((?:[^(){};]|\([^(){};]{0,100}\)){1,200}\)\s*\{?\s*(?P<array>\w+)\s*(?:\[[^\[\]]{1,60}\]\s*){1,3}=(?!=)"
     r"[^;?\[]{0,100}?\b(?P<from>\w+)\[[^;?]{1,200};(?![\s}]*else\b)"
 )
+_AROUND = re.compile(
+    r"\bfor\s*\(\s*int\s+(?P<offset>\w+)\s*=\s*(?:-\s*(?P<radius>\w+)\s*;\s*(?P=offset)\s*<=\s*(?P=radius)\s*;"
+    r"|0\s*;\s*(?P=offset)\s*<=\s*2\s*\*\s*(?P<both>\w+)\s*;)"
+)
+_BODY = 400
+"""Characters behind the head of a loop, among which what it reads is looked for."""
 _LOOP = re.compile(r"\b(?:for|while)\s*\(")
 _DECLARED = re.compile(r"__shared__[^;]{1,300};")
 _ELEMENT = re.compile(
@@ -77,6 +83,34 @@ def swizzled_by_matrix(text: str) -> Iterator[Said]:
                 f"out of a row of `{found['array']}`: exchange by the row in the tile, "
                 f"`{found['array']}[{row}][{own} ^ {row}]`.",
             )
+
+
+def without_halo(text: str) -> Iterator[Said]:
+    """A tile with one element a thread, of which each thread reads those on both sides as well."""
+    of_thread = [r"threadIdx\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", text)]
+    for found in _AROUND.finditer(text):
+        offset, radius = found["offset"], found["radius"] or found["both"]
+        read = re.compile(
+            rf"\b(?P<array>\w+)\s*\[\s*(?:(?P<own>{'|'.join(of_thread)})\s*\+\s*{offset}|{offset}\s*\+\s*"
+            rf"(?P<other>{'|'.join(of_thread)}))\s*\]"
+        ).search(text, found.end(), found.end() + _BODY)
+        array = read["array"] if read else ""
+        if not read or (extent := shared_extents(text).get(array)) is None:
+            continue
+        own, own_index = read["own"] or read["other"], read[0]
+        stored = re.search(rf"\b{array}\s*\[\s*{re.escape(own)}\s*\]\s*=(?!=)", text)
+        # What is beyond the tile may come from elsewhere.
+        elsewhere = re.search(rf"<\s*{re.escape(extent)}\b", text[found.end() : read.start()])
+        if stored and not elsewhere and radius not in extent:
+            line = line_at(text, read.start())
+            yield (
+                line,
+                f"Line {line}: `{own_index}` reads up to {radius} elements on each side of the thread's own, and "
+                f"`{array}` has the {extent} of the block alone: `{array}[{extent} + 2 * {radius}]`, a thread's own at "
+                f"`{array}[{own} + {radius}]`, and load the {radius} elements in front of the block's and the {radius} "
+                "behind them there too.",
+            )
+            return
 
 
 def kept(source: str) -> str:
