@@ -39,6 +39,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     loops.swaps,
     loops.other_index,
     loops.set_anew,
+    loops.each_behind,
     lanes.every_step,
     lanes.all_steps,
     grid.one_side,

@@ -51,6 +51,12 @@ _CHANGES = re.compile(
     r"|\b(?!(?:if|min|max|int|unsigned|float|size_t)\s*\()\w+\s*\(|\b(?:break|return|goto|for|while|do)\b"
 )
 """What differs from time to time, or leaves a loop, or is a loop of its own."""
+_COUNTED = re.compile(r"(?:\w+\s+)*(?P<name>\w+)\s*=\s*(?P<value>[^,;]+)$")
+_OF_ONE_THREAD = re.compile(
+    r"(?:\([\w ]+\)\s*|\w+\s*(?=\())?(?:\(?blockIdx\.(?P<axis>[xy])\)?\s*\*\s*[\w.]+\s*\+\s*threadIdx\.(?P=axis)"
+    r"|threadIdx\.(?P<own>[xy])\s*\+\s*\(?blockIdx\.(?P=own)\)?\s*\*\s*[\w.]+)"
+)
+"""A thread's number in the grid, of threads that have one element each."""
 _ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
 _DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
 _MULTIPLIED = re.compile(r"(\w+)\s*(?:\*=|<<=)\s*\w+\s*$")
@@ -128,6 +134,51 @@ def set_anew(text: str) -> Iterator[Said]:
                 line,
                 f"Line {line}: each step of the loop sets `{name}` anew, and the last one stays: `{name} += …`.",
             )
+
+
+def idle(source: str) -> list[int]:
+    """The lines of `for` loops whose bodies have no use of the variable that counts them."""
+    text = looked_at(source)
+    return [
+        line_at(text, loop.at)
+        for loop in islice(loops_of(text), _LOOPS)
+        if (counted := _COUNTED.match(loop.start)) and not re.search(rf"\b{counted['name']}\b", loop.body)
+    ]
+
+
+def each_behind(text: str) -> Iterator[Said]:
+    """Loops from a thread's own place in the grid to the end, one by one, that store all elements behind it: those of
+    the threads behind it as well."""
+    sizes = "|".join(int_sizes(text)[0])
+    for loop in islice(loops_of(text), _LOOPS) if sizes else ():
+        ends = re.fullmatch(rf"(\w+)\s*<\s*(?:{sizes})", loop.condition)
+        if not ends or not _stores_at(loop.body, name := ends[1]):
+            continue
+        steps = [loop.step] if loop.step else [found[0] for found in _step_of(name).finditer(loop.body)]
+        one = rf"\+\+\s*{name}|{name}\s*(?:\+\+|\+=\s*1|=\s*{name}\s*\+\s*1)"
+        own = _last_set(f"{text[: loop.at]}{loop.start};", name)
+        place = _OF_ONE_THREAD.fullmatch(_last_set(text[: loop.at], own) if own.isidentifier() else own)
+        if place and len(steps) == 1 and re.fullmatch(one, steps[0].strip()):
+            line, axis = line_at(text, loop.at), place["axis"] or place["own"]
+            yield (
+                line,
+                f"Line {line}: from its own, `{own}`, each thread stores all that are behind it, and so those of "
+                f"other threads as well: step by all threads of the grid, `{name} += gridDim.{axis} * "
+                f"blockDim.{axis}`, or leave the loop out where the grid has a thread for each.",
+            )
+
+
+def _last_set(text: str, name: str) -> str:
+    """What a variable was last set to in a text; "" where it is not."""
+    found = re.findall(rf"\b{name}\s*=(?!=)\s*([^;,]*)", text)
+    return found[-1].strip() if found else ""
+
+
+def _stores_at(body: str, name: str) -> bool:
+    """Whether a loop stores to an element whose index has a variable, or is made of it."""
+    indices = re.findall(r"\w\s*\[([^;\[\]]*)\]\s*=(?!=)", body)
+    made = (_last_set(body, index.strip()) if index.strip().isidentifier() else "" for index in indices)
+    return any(re.search(rf"\b{name}\b", each) for each in (*indices, *made))
 
 
 def swaps(text: str) -> Iterator[Said]:

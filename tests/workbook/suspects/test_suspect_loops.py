@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.suspects import said
-from grader.workbook.suspects.loops import without_rest
+from grader.workbook.suspects.loops import idle, without_rest
 
 NO_STEP = (
     "so the loop does the same again and never ends: `break` where nothing is left to do, else a `for` loop, whose "
@@ -17,10 +17,23 @@ OTHER_OLD = (
     "what the last try has found: `while ((seen = atomicCAS(bin, old, old + 1)) != old) old = seen;`."
 )
 
+OF_N = (
+    "__global__ void k(const float* in, float* out, int N) {\nconst int i = blockIdx.x * B + threadIdx.x;\n"
+)
+BEHIND = (
+    "each thread stores all that are behind it, and so those of other threads as well: step by all threads of the "
+    "grid, `j += gridDim.x * blockDim.x`, or leave the loop out where the grid has a thread for each."
+)
+
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
+        (f"{OF_N}for (int j = i; j < N; j++) out[j] = in[j];", f"Line 3: from its own, `i`, {BEHIND}"),
+        (f"{OF_N}int j = i;\nwhile (j < N) {{\n    out[j] = in[j];\n    j += 1;\n}}",
+         f"Line 4: from its own, `i`, {BEHIND}"),
+        (f"{OF_N}for (int j = threadIdx.x + blockIdx.x * B; j < N; ++j) {{\n    size_t k = j;\n    out[k] = 0;\n}}",
+         f"Line 3: from its own, `threadIdx.x + blockIdx.x * B`, {BEHIND}"),
         ("for (int i = t; i < N; i += f(2)) {\n    mine = in[i];\n}",
          "Line 2: each step of the loop sets `mine` anew, and the last one stays: `mine += …`."),
         ("int step = 8;\nfor (int i = 0; i < N; i = step) {}",
@@ -79,6 +92,9 @@ def test_a_loop_is_told_with_what_mends_it(text: str, sentence: str) -> None:
         "for (unsigned char b = 0; b < 255; b++) {}",
         "for (char b = 0; b < N; b++) {}",
         "for (uint8_t b = 0; b < 256; b++) {\n    if (b == 255) break;\n}",
+        f"{OF_N}for (int j = i; j < N; j += gridDim.x * B) out[j] = in[j];",
+        f"{OF_N}for (int j = i; j < N; ++j) sum += in[j];",
+        f"{OF_N}int first = (blockIdx.x * B + threadIdx.x) * 4;\nfor (int j = first; j < N; ++j) out[j] = in[j];",
         "while (atomicCAS(bin, old, old + 1) != old) old = *bin;",
         "do {\n    old = *bin;\n} while (atomicCAS(bin, old, old + 1) != old);",
         "const int free = 0;\nwhile (atomicCAS(lock, free, 1) != free) {}",
@@ -151,3 +167,9 @@ def test_a_loop_by_groups_that_leaves_the_rest_is_told(loop: str, sentence: str)
 )
 def test_a_loop_behind_which_the_rest_is_taken_is_not_told(loop: str) -> None:
     assert without_rest(KERNEL.format(loop)) == ""
+
+
+def test_a_loop_that_does_the_same_each_time_is_idle() -> None:
+    assert idle(
+        "for (int r = 0; r < 8; ++r) out[row] = 0;\nfor (int r = 0; r < 8; ++r) out[row + r] = 0;"
+    ) == [1]
