@@ -44,6 +44,9 @@ _ALONE = re.compile(
     r"\b(?P<condition>if\s*\(\s*(?:(?:threadIdx\.x|\w+)\s*==\s*0|!\s*(?:threadIdx\.x|\w+))\s*\))\s*\{?\s*"
     r"atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<sum>[A-Za-z_]\w*)\s*\)"
 )
+_COUNTS = re.compile(
+    r"\bfor\s*\(\s*(?:int|unsigned|size_t)\s+(?P<name>\w+)\s*=\s*0\s*;\s*(?P<condition>(?P=name)\s*<=?\s*\w+)\s*;[^;{}]*\)\s*\{?"
+)
 _OTHER = {"x": "y", "y": "x"}
 
 
@@ -53,6 +56,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _in_grid(text, lines)
     yield from _other_axis(lines)
     yield from _of_several(text, lines)
+    yield from _guarded(text)
     yield from _turned(lines)
     yield from _turned_behind(text, lines)
     yield from _stored_where(text)
@@ -103,8 +107,25 @@ def _of_several(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
 
 def _steps(text: str, name: str) -> str:
     """How often a loop is gone through that counts so from 0; "" where there is none."""
-    limit = re.search(rf"\b{name}\s*=\s*0\s*;\s*{name}\s*<\s*(\w+)\s*;", text)
+    limit = re.search(rf"\b{name}\s*=\s*0\s*;\s*{name}\s*<\s*(\w+)\s*(?:;|&&)", text)
     return limit[1] if limit else ""
+
+
+def _guarded(text: str) -> Iterator[Edit]:
+    """A thread's elements beside one another that are guarded by the first of them, or not at all."""
+    sizes, _ = int_sizes(text)
+    for found in islice(_COUNTS.finditer(text), SEVERAL):
+        name, line = found["name"], line_at(text, found.start())
+        body = text[found.end() : text.find("}", found.end())]
+        for each in dict.fromkeys(re.findall(rf"(?<![\w.])[A-Za-z_]\w*\s*\+\s*{name}\b(?!\s*[\w.*(])", body)):
+            for size in sizes:
+                new = f"{found['condition']} && {each} < {size}"
+                yield Edit(
+                    f"`{new}` in place of `{found['condition']}` in line {line}",
+                    line,
+                    ((*found.span("condition"), new),),
+                    f"The last elements of a thread may lie behind the end: guard each of them, `{each}`.",
+                )
 
 
 def _turned(lines: Sequence[Line]) -> Iterator[Edit]:

@@ -32,6 +32,11 @@ X_Y_LATER = X_Y.replace("const ", "")
          "i = ((long long)blockIdx.x * B + threadIdx.x) * W;\n"
          "for (int k = 0; k < W; k++) if (i + k < N) s += in[i + k];"),
         ("i = blockIdx.x * B;\nfor (int k = 0; k < W; k++) s += in[i + k];", None),
+        ("i = blockIdx.x * B + threadIdx.x;\nfor (int k = 0; k < W && i + k < N; k++) s += in[i + k];",
+         "i = (blockIdx.x * B + threadIdx.x) * W;\nfor (int k = 0; k < W && i + k < N; k++) s += in[i + k];"),
+        (f"{ONE}for (int k = 0; k < 4; ++k) {{\n    out[i + k] = 0;\n}}",
+         f"{ONE}for (int k = 0; k < 4 && i + k < N; ++k) {{\n    out[i + k] = 0;\n}}"),
+        (f"{ONE}for (int k = 0; k < 4; ++k) {{\n    s += w[i * 4 + k];\n}}", None),
         (f"{X0_Y0}t = in[y0 + a + x0];\n\nout[y0 + x0] = t;", f"{X0_Y0}t = in[y0 + a + x0];\n\nout[x0 + y0] = t;"),
         (f"{X_Y}__syncthreads();\nf(x, y);",
          f"{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\nf(x, y);"),

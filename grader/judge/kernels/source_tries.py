@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,7 @@ from grader.workbook.compiler import CompileFailed
 from grader.workbook.edit import Edit
 from grader.workbook.kernel_file import parse_source
 from grader.workbook.signature import impossible
+from grader.workbook.suspects import loops
 from grader.workbook.suspects.shared_memory import of_own_elements
 from grader.workbook.topic import Topic
 
@@ -125,10 +127,15 @@ class _Known:
         return False
 
     def stores_again(self, changed: Kernel, case: Case) -> bool:
-        """Whether blocks still store each other's elements, where the kernel was stopped for that."""
-        return repeats(_kept(self.ran, self.runner, self.kernel, case)) and overlaps.there_are(
-            self.runner, changed, case
-        )
+        """Whether blocks store each other's elements, where the kernel was stopped for that or has fewer of them."""
+        stopped = repeats(_kept(self.ran, self.runner, self.kernel, case))
+        more = self._blocks(changed, case) > self._blocks(self.kernel, case)
+        return (stopped or more) and overlaps.there_are(self.runner, changed, case)
+
+    def _blocks(self, kernel: Kernel, case: Case) -> int:
+        """The blocks of all launches."""
+        planned = kernel.plan(case.problem, self.runner.child.hello().limits)
+        return sum(math.prod(launch.grid) for launch in planned.launches)
 
 
 def _kept(ran: dict[Case, Outcome], runner: CaseRunner, kernel: Kernel, case: Case) -> Outcome:
@@ -150,7 +157,8 @@ def _share(record: Record) -> float:
 
 
 def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_there_are: bool) -> list[Edit]:
-    """The changes that are tried, one for each text that comes of them."""
+    """The changes that are tried, one for each text that comes of them. One that leaves a loop to do the same each time
+    takes away what it was written for."""
     source = kernel.file.source
     near = () if line is None else (line - 1, line)
     known = sorted(cuda_edits.edits(source), key=lambda edit: edit.line not in near)
@@ -159,7 +167,8 @@ def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_the
         if not edit.lines(source) <= kernel.file.given and (not only or edit.line in only):
             found.setdefault(edit.applied(source), edit)
     found.pop(source, None)
-    return list(islice(found.values(), MOST))
+    idle = len(loops.idle(source))
+    return list(islice((edit for text, edit in found.items() if len(loops.idle(text)) <= idle), MOST))
 
 
 def _launched(kernel: Kernel) -> Iterator[tuple[Edit, Kernel]]:

@@ -214,3 +214,42 @@ def test_a_right_kernel_is_told_of_a_tile_by_which_threads_exchange_nothing() ->
     file = parse_source(right, topics.load("transpose").signature, Path("mine.cu"))
     advice = KernelSubmission("mine.cu", file=file).advice()
     assert "In line 17 each thread reads only what it has stored itself in `tile`" in advice
+
+
+SEVERAL = """// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, GRID)"]
+// block = ["B"]
+// ///
+constexpr int B = 32;
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    const int first = blockIdx.x * B;
+    const int i = first + threadIdx.x;
+    if (i < N) for (int k = 0; k < 4 && i + k < N; k++) c[i + k] = a[i + k] + b[i + k];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "loop", "size", "said", "unsaid"),
+    [
+        # 4 times as many blocks store each element 4 times.
+        pytest.param("B * 4", "int k = 0; k < 4 && i + k < N", 129, "were never written", "in place of `B * 4`",
+                     marks=pytest.mark.verify),
+        ("B", "int k = 0; k < 4", 1, "With `k < 4 && i + k < N` in place of `k < 4` in line 12", "`i` in place"),
+        # A loop that does the same 4 times.
+        pytest.param("B", "int k = 3; k >= 0", 1, "out of bounds", "in place of `i + k`", marks=pytest.mark.verify),
+    ],
+)  # fmt: skip
+def test_no_change_leads_away_from_several_elements_a_thread(
+    grid: str, loop: str, size: int, said: str, unsaid: str, tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    text = SEVERAL.replace("GRID", grid).replace("int k = 0; k < 4 && i + k < N", loop)
+    text = text.replace("k++", "k--") if ">=" in loop else text
+    file.write_text(text, "utf-8")
+    reason = marked(topics.load("vector_add"), file, problem_overrides={"N": size}).reason or ""
+    assert said in reason
+    assert unsaid not in reason
