@@ -47,6 +47,16 @@ _ALONE = re.compile(
 _COUNTS = re.compile(
     r"\bfor\s*\(\s*(?:int|unsigned|size_t)\s+(?P<name>\w+)\s*=\s*0\s*;\s*(?P<condition>(?P=name)\s*<=?\s*\w+)\s*;[^;{}]*\)\s*\{?"
 )
+_LEAVES = re.compile(
+    r"(?P<leaves>\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*(?:return\s*;|\{\s*return\s*;\s*\}))"
+)
+_STATEMENT = re.compile(
+    r"\s*(?P<load>\w+(?:\[[^\[\]]{1,60}\]){1,2}\s*=(?!=)[^;{}]{1,200};)\s*(?=__syncthreads)"
+)
+_STORE_2 = re.compile(
+    r"(?P<store>\b\w+\[\s*(?:\(\s*\w+\s*\)\s*|[\w<>]+\(\s*)?(?P<row>[A-Za-z_][\w. +]*?)\s*\)?\s*\*\s*(?P<size>\w+)"
+    r"\s*\+\s*(?P<column>[A-Za-z_][\w. +]*?)\s*\]\s*=(?!=))"
+)
 _OTHER = {"x": "y", "y": "x"}
 
 
@@ -57,6 +67,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _other_axis(lines)
     yield from _of_several(text, lines)
     yield from _guarded(text)
+    yield from _returned(text)
     yield from _turned(lines)
     yield from _turned_behind(text, lines)
     yield from _stored_where(text)
@@ -126,6 +137,37 @@ def _guarded(text: str) -> Iterator[Edit]:
                     ((*found.span("condition"), new),),
                     f"The last elements of a thread may lie behind the end: guard each of them, `{each}`.",
                 )
+
+
+def _returned(text: str) -> Iterator[Edit]:
+    """Threads that return in front of a barrier load nothing for the others, and store nothing behind it: a condition
+    is to be on the load, and another one on the store."""
+    sizes, _ = int_sizes(text)
+    found, barrier = _LEAVES.search(text), _BARRIER.search(text)
+    if not found or not barrier or found.end() > barrier.start() or len(sizes) != 2:
+        return
+    load = _STATEMENT.match(text, found.end())
+    store = _STORE_2.search(text, barrier.end())
+    if not load or not store or store["size"] not in sizes or load.end() > barrier.start():
+        return
+    (other,) = set(sizes) - {store["size"]}
+    inside = f"if ({store['column']} < {store['size']} && {store['row']} < {other})"
+    where_left, loads, stores = (
+        line_at(text, at) for at in (found.start(), load.start("load"), store.start("store"))
+    )
+    first = f"if (!({found['condition']}))"
+    changes = (
+        (*found.span("leaves"), ""),
+        (load.start("load"), load.start("load"), f"{first} "),
+        (store.start("store"), store.start("store"), f"{inside} "),
+    )
+    yield Edit(
+        f"the `return` in line {where_left} deleted, `{first}` in front of the load in line {loads} and `{inside}` in "
+        f"front of the store in line {stores}",
+        where_left,
+        changes,
+        "Threads that return load nothing for the others, and store nothing of what others have loaded.",
+    )
 
 
 def _turned(lines: Sequence[Line]) -> Iterator[Edit]:

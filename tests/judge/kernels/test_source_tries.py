@@ -253,3 +253,19 @@ def test_no_change_leads_away_from_several_elements_a_thread(
     reason = marked(topics.load("vector_add"), file, problem_overrides={"N": size}).reason or ""
     assert said in reason
     assert unsaid not in reason
+
+
+def test_a_return_in_front_of_a_barrier_is_told_and_not_the_right_indices(
+    tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    behind = "__syncthreads();\n    const int y = blockIdx.x * 32 + threadIdx.y, x = blockIdx.y * 32 + threadIdx.x;"
+    turned = OWN_ELEMENTS.replace("__syncthreads();", behind).replace(
+        "size_t(column) * M + row]", "size_t(y) * M + x]"
+    )
+    file.write_text(turned, "utf-8")
+    reason = marked(topics.load("transpose"), file, problem_overrides={"M": 1, "N": 131}).reason or ""
+    assert (
+        "With the `return` in line 12 deleted, `if (!(row >= M || column >= N))` in front of the load in line"
+        in reason
+    )
