@@ -442,6 +442,20 @@ def only_if(source: str, line: int) -> int | None:
     return number if re.search(r"\b(?:if|else)\b", head) else None
 
 
+def barriers_of_some(source: str) -> Iterator[tuple[int, int]]:
+    """The lines of each __syncthreads() in the body of an `if` whose condition depends on threadIdx, and of that."""
+    for line, text in enumerate(plain(source).splitlines(), 1):
+        if _BARRIER in text:
+            around = [(line, text.partition(_BARRIER)[0]), *_all_around(source, line)]
+            heads = (
+                number
+                for number, head in around
+                if re.search(r"\bif\b", head) and _depends(source, number, head)
+            )
+            if number := next(heads, None):
+                yield line, number
+
+
 def in_turn(source: str, one: int, other: int) -> bool:
     """Whether two lines of one function stand in no loop together, as far as its braces tell: a thread has done with
     the upper one when it comes to the lower one."""
@@ -473,8 +487,11 @@ def _all_around(source: str, line: int) -> Iterator[tuple[int, str]]:
 
 def _of_thread(source: str, line: int, head: str) -> bool:
     """Whether the head of a loop depends on threadIdx, as written or by a variable that was set so."""
-    if not re.search(r"\b(?:for|while)\b", head):
-        return False
+    return bool(re.search(r"\b(?:for|while)\b", head)) and _depends(source, line, head)
+
+
+def _depends(source: str, line: int, head: str) -> bool:
+    """Whether what is asked at the head of a body depends on threadIdx, as written or by a variable that was set so."""
     names = dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b", head))
     return "threadIdx" in head or any("threadIdx" in _set_to(source, line, name) for name in names)
 

@@ -92,6 +92,12 @@ _OWN_ELEMENTS = (
     "nothing: leave it out, or have each thread read what another has stored."
 )
 
+_OF_SOME = (
+    "The __syncthreads() in line {line} stands behind the `if` of line {condition}, which depends on the thread. CUDA "
+    "allows a barrier in conditional code only where the condition evaluates identically for all threads of the block: "
+    "put it in front of the `if` or behind, and the condition on the loads and on the stores."
+)
+
 
 @dataclass(kw_only=True)
 class KernelSubmission(Submission):
@@ -133,9 +139,17 @@ class KernelSubmission(Submission):
         )
 
     def advice(self) -> str:
-        """About shared memory by which threads hand nothing on to each other."""
-        found = shared_memory.of_own_elements(self.file.source)
-        return " ".join(_OWN_ELEMENTS.format(array=array, line=line) for array, line in found.items())
+        """About barriers behind a thread's own condition, and shared memory by which threads hand nothing on to each
+        other."""
+        source = self.file.source
+        barriers = cuda_source.barriers_of_some(source)
+        own = shared_memory.of_own_elements(source)
+        return " ".join(
+            (
+                *(_OF_SOME.format(line=line, condition=condition) for line, condition in barriers),
+                *(_OWN_ELEMENTS.format(array=array, line=line) for array, line in own.items()),
+            )
+        )
 
     @property
     def failed(self) -> bool:

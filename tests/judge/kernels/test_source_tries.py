@@ -269,3 +269,15 @@ def test_a_return_in_front_of_a_barrier_is_told_and_not_the_right_indices(
         "With the `return` in line 12 deleted, `if (!(row >= M || column >= N))` in front of the load in line"
         in reason
     )
+
+
+def test_a_right_kernel_is_told_of_a_barrier_behind_a_threads_own_condition() -> None:
+    right = OWN_ELEMENTS.replace(
+        "row >= M || column >= N) {\n        return;\n    }", "row < M && column < N) {"
+    )
+    file = parse_source(right + "}\n", topics.load("transpose").signature, Path("mine.cu"))
+    advice = KernelSubmission("mine.cu", file=file).advice()
+    assert (
+        "The __syncthreads() in line 14 stands behind the `if` of line 12, which depends on the thread."
+        in advice
+    )
