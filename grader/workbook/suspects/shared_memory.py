@@ -101,16 +101,24 @@ def without_halo(text: str) -> Iterator[Said]:
         stored = re.search(rf"\b{array}\s*\[\s*{re.escape(own)}\s*\]\s*=(?!=)", text)
         # What is beyond the tile may come from elsewhere.
         elsewhere = re.search(rf"<\s*{re.escape(extent)}\b", text[found.end() : read.start()])
-        if stored and not elsewhere and radius not in extent:
+        if stored and not elsewhere and _is_block(text, extent):
             line = line_at(text, read.start())
             yield (
                 line,
                 f"Line {line}: `{own_index}` reads up to {radius} elements on each side of the thread's own, and "
-                f"`{array}` has the {extent} of the block alone: `{array}[{extent} + 2 * {radius}]`, a thread's own at "
+                f"`{array}` has the block's {extent} alone: `{array}[{extent} + 2 * {radius}]`, a thread's own at "
                 f"`{array}[{own} + {radius}]`, and load the {radius} elements in front of the block's and the {radius} "
                 "behind them there too.",
             )
             return
+
+
+def _is_block(text: str, extent: str) -> bool:
+    """Whether blocks begin so many elements apart, as written or as a number of threads that is no sum."""
+    if re.search(rf"\bblockIdx\.x\s*\*\s*{re.escape(extent)}\s*[+;]", text):
+        return True
+    threads = "blockIdx.x * blockDim.x" in text and extent.isidentifier()
+    return threads and not re.search(rf"\b{extent}\s*=[^;]*\+", text)
 
 
 def kept(source: str) -> str:

@@ -7,9 +7,9 @@ import pytest
 from grader.workbook.suspects import said
 from grader.workbook.suspects.shared_memory import kept, of_own_elements
 
-STORED = "__shared__ float t[B];\nt[threadIdx.x] = in[i];\n"
+STORED = "int i = blockIdx.x * B + threadIdx.x;\n__shared__ float t[B];\nt[threadIdx.x] = in[i];\n"
 NO_HALO = (
-    "reads up to R elements on each side of the thread's own, and `t` has the B of the block alone: `t[B + 2 * R]`, a "
+    "reads up to R elements on each side of the thread's own, and `t` has the block's B alone: `t[B + 2 * R]`, a "
     "thread's own at `t[threadIdx.x + R]`, and load the R elements in front of the block's and the R behind them there "
     "too."
 )
@@ -29,9 +29,9 @@ TILE = "void f(const half* A, int K)\n{\n__shared__ half a[16][16], b[64];\nfor 
         ("__shared__ float t[32][32];\nint r0 = blockIdx.y * 32;\nint r = r0 + y;\nt[y][x ^ r] = in[i];",
          "Line 4: `r` counts from the beginning of the matrix, so that `x ^ r` leads out of a row of `t`: exchange by "
          "the row in the tile, `t[y][x ^ y]`."),
-        (f"{STORED}for (int k = -R; k <= R; ++k) s += t[threadIdx.x + k];", f"Line 3: `t[threadIdx.x + k]` {NO_HALO}"),
+        (f"{STORED}for (int k = -R; k <= R; ++k) s += t[threadIdx.x + k];", f"Line 4: `t[threadIdx.x + k]` {NO_HALO}"),
         (f"{STORED}for (int k = 0; k <= 2 * R; ++k) {{\n    s += t[k + threadIdx.x];\n}}",
-         f"Line 4: `t[k + threadIdx.x]` {NO_HALO}"),
+         f"Line 5: `t[k + threadIdx.x]` {NO_HALO}"),
     ],
 )  # fmt: skip
 def test_an_array_is_told_with_what_mends_it(text: str, sentence: str) -> None:
@@ -46,6 +46,10 @@ def test_an_array_is_told_with_what_mends_it(text: str, sentence: str) -> None:
         "__shared__ float t[32][32];\nint r = (blockIdx.y * 32 + y) % 32;\nint q = r0 - y;\nt[y][x ^ r] = t[y][x ^ q];",
         STORED.replace("[B]", "[B + 2 * R]") + "for (int k = 0; k <= 2 * R; ++k) s += t[threadIdx.x + k];",
         f"{STORED}for (int k = -R; k <= R; ++k) s += threadIdx.x + k < B ? t[threadIdx.x + k] : in[i + k];",
+        STORED.replace("* B", "* blockDim.x")
+        .replace("[B]", "[T]")
+        .replace("int i", "const int T = B + 2 * R;\nint i")
+        + "for (int k = 0; k <= 2 * R; ++k) s += t[threadIdx.x + k];",
         f"{STORED}for (int k = 0; k <= R; ++k) s += t[threadIdx.x + k];",
     ],
 )
