@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Literal, cast
 
 from grader.workbook.expressions import ExpressionError, parse
@@ -61,6 +62,7 @@ _FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
 _LONGEST = 1000  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
 _MOST_NAMES = 8  # of a line, that are followed: as well
+_MOST_BARRIERS = 32  # whose conditions are looked at: as well
 _HALF_OF = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<of>blockDim\.x|[A-Za-z_]\w*)\s*(?:/\s*2|>>\s*1)\s*;")
 _POINTER = r"\b(\w+)\s*(?:const\s*)?\*\s*(?:const\s+|__restrict__\s+)*"
 _CAST_TO = r"[(<]\s*(?:const\s+)?(\w+)\s*(?:const\s*)?\*\s*(?:\)\s*{0}\b(?!\s*\[)|>\s*\(\s*{0}\s*\))"
@@ -444,16 +446,12 @@ def only_if(source: str, line: int) -> int | None:
 
 def barriers_of_some(source: str) -> Iterator[tuple[int, int]]:
     """The lines of each __syncthreads() in the body of an `if` whose condition depends on threadIdx, and of that."""
-    for line, text in enumerate(plain(source).splitlines(), 1):
-        if _BARRIER in text:
-            around = [(line, text.partition(_BARRIER)[0]), *_all_around(source, line)]
-            heads = (
-                number
-                for number, head in around
-                if re.search(r"\bif\b", head) and _depends(source, number, head)
-            )
-            if number := next(heads, None):
-                yield line, number
+    lines = enumerate(plain(source).splitlines(), 1)
+    for line, text in islice((each for each in lines if _BARRIER in each[1]), _MOST_BARRIERS):
+        around = [(line, text.partition(_BARRIER)[0]), *_all_around(source, line)]
+        heads = (at for at, head in around if re.search(r"\bif\b", head) and _depends(source, at, head))
+        if at := next(heads, None):
+            yield line, at
 
 
 def in_turn(source: str, one: int, other: int) -> bool:
@@ -492,7 +490,7 @@ def _of_thread(source: str, line: int, head: str) -> bool:
 
 def _depends(source: str, line: int, head: str) -> bool:
     """Whether what is asked at the head of a body depends on threadIdx, as written or by a variable that was set so."""
-    names = dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b", head))
+    names = [*dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b", head))][:_MOST_NAMES]
     return "threadIdx" in head or any("threadIdx" in _set_to(source, line, name) for name in names)
 
 
