@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import islice
+from queue import SimpleQueue
 
 from msgspec import structs
 
@@ -75,12 +79,48 @@ def emulator_seconds(topic: Topic, problem: Problem) -> float:
 
 @dataclass(frozen=True)
 class CaseRunner:
-    """Tries kernels on a topic's cases, in one runner."""
+    """Tries kernels on a topic's cases, in one runner, or of several cases in others as well."""
 
     topic: Topic
     store: CaseStore
     child: Runner
     most: int | None = None  # warp instructions of a block, where a case's own budget is larger
+    others: Sequence[Runner] = ()
+
+    def outcomes(
+        self, kernel: Kernel, cases: Iterable[Case], quick: Collection[Case] = ()
+    ) -> Iterator[tuple[Case, Outcome]]:
+        """Cases with their outcomes, in their order, up to the first that is refused; those that are `quick` are not
+        run thoroughly.
+
+        The first is run alone: most kernels that are wrong are wrong there. The others are run as many at a time as
+        there are children; none runs any more when a refusal is told.
+        """
+        children: SimpleQueue[Runner] = SimpleQueue()
+        for child in (self.child, *self.others):
+            children.put(child)
+
+        def run(case: Case) -> Outcome:
+            child = children.get()
+            try:
+                alone = replace(self, child=child, others=())
+                return alone.outcome(kernel, case, thorough=case not in quick)
+            finally:
+                children.put(child)
+
+        left, begun, ahead = iter(cases), deque[tuple[Case, Future[Outcome]]](), 1
+        with ThreadPoolExecutor(1 + len(self.others)) as pool:
+            while True:
+                begun.extend((case, pool.submit(run, case)) for case in islice(left, ahead - len(begun)))
+                if not begun:
+                    return
+                case, future = begun.popleft()
+                outcome = future.result()
+                if outcome.refusal is not None:
+                    pool.shutdown(cancel_futures=True)
+                    left, begun = iter(()), deque()
+                yield case, outcome
+                ahead = 1 + 2 * len(self.others)
 
     def outcome(self, kernel: Kernel, case: Case, *, thorough: bool = True) -> Outcome:
         """Run one case and look at everything the kernel did; `thorough`: on a smaller device as well, with blocks in

@@ -76,8 +76,8 @@ class Kernels(Kind[KernelFile]):
             looking = partial(main_size.look, current.compiled, self.topic, pool, seed, left)
             looked = begun(looking) if whole else looking
             try:
-                with store.ahead(tried), pool.judge() as runner:
-                    cases = CaseRunner(self.topic, store, runner)
+                with store.ahead(tried), pool.judges() as (runner, *others):
+                    cases = CaseRunner(self.topic, store, runner, others=others)
                     submission.try_cases(current, cases, tried)
                     if whole:
                         submission.try_beyond(current, cases, tried[-1].seed)
@@ -118,8 +118,8 @@ class Kernels(Kind[KernelFile]):
         has failed there."""
         counted = replace(current, cases=[], findings=[])
         unknown = at_count_sizes(self.topic, tried[-1].seed)
-        with counted.stages(), pool.emulator() as runner:
-            cases = CaseRunner(self.topic, store, runner)
+        with counted.stages(), pool.emulators() as (runner, *others):
+            cases = CaseRunner(self.topic, store, runner, others=others)
             if pool.gpu is not None:
                 exact = (case for case in tried if case.kind == "exact")
                 submission.look_for_faults(counted, cases, takewhile(lambda _: not left.is_set(), exact))
@@ -237,8 +237,8 @@ class Exercises(Kernels):
             progress(file.path.stem, "compile")
             submission.compile_it(current, pool.arch)
             progress(file.path.stem, "judge")
-            with store.ahead(tried), pool.judge() as runner:
-                submission.try_cases(current, CaseRunner(self.topic, store, runner), tried)
+            with store.ahead(tried), pool.judges() as (runner, *others):
+                submission.try_cases(current, CaseRunner(self.topic, store, runner, others=others), tried)
             if pool.gpu is not None:
                 with pool.emulator() as runner:
                     submission.look_for_faults(current, CaseRunner(self.topic, store, runner), tried)

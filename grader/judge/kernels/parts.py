@@ -28,10 +28,10 @@ Beside = Callable[[Callable[[CaseRunner], None]], Future[None]]
 class Tried(CaseRunner):
     """Has run all cases up to the first that is refused."""
 
-    outcomes: dict[Case, Outcome] = field(default_factory=dict)
+    known: dict[Case, Outcome] = field(default_factory=dict)
 
     def outcome(self, kernel: Kernel, case: Case, *, thorough: bool = True) -> Outcome:
-        found = self.outcomes.get(case)  # None: of another case, to explain one of these
+        found = self.known.get(case)  # None: of another case, to explain one of these
         return super().outcome(kernel, case, thorough=thorough) if found is None else found
 
 
@@ -46,9 +46,9 @@ def run_all(
 
     def run(numbers: Sequence[int], runner: CaseRunner) -> None:
         for number in numbers:
-            if any(tried.outcomes[case].refusal for case in cases[:number] if case in tried.outcomes):
+            if any(tried.known[case].refusal for case in cases[:number] if case in tried.known):
                 return
-            tried.outcomes[cases[number]] = runner.outcome(kernel, cases[number])
+            tried.known[cases[number]] = runner.outcome(kernel, cases[number])
 
     own, *others = parts(kernel, cases, later, runner.child.hello().limits)
     begun = [beside(partial(run, part)) for part in others]

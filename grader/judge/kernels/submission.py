@@ -200,10 +200,9 @@ def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Cas
 
 
 def _run(
-    current: KernelSubmission, runner: CaseRunner, cases: Iterable[Case], *, thorough: bool = True
+    current: KernelSubmission, runner: CaseRunner, cases: Iterable[Case], quick: Collection[Case] = ()
 ) -> None:
-    for case in cases:
-        outcome = runner.outcome(current.compiled, case, thorough=thorough)
+    for case, outcome in runner.outcomes(current.compiled, cases, quick):
         current.tried(runner, case, outcome)
         if outcome.refusal is not None or not current.printed:
             current.printed = outcome.printed
@@ -213,11 +212,13 @@ def _run(
 
 def try_beyond(current: KernelSubmission, runner: CaseRunner, seed: int) -> None:
     """Run cases of sizes from which on the kernel goes another way than in all of its topic's."""
-    for beyond in thresholds.found(current.compiled, runner.topic, runner.child.hello().limits):
-        try:
-            _run(current, runner, beyond.cases(seed), thorough=beyond.thorough)
-        except Refused as refused:
-            raise refused.saying(f"{refused.reason} {beyond.said}".rstrip()) from None
+    found = thresholds.found(current.compiled, runner.topic, runner.child.hello().limits)
+    cases = {case: beyond for beyond in found for case in beyond.cases(seed)}
+    try:
+        _run(current, runner, cases, quick=[case for case, beyond in cases.items() if not beyond.thorough])
+    except Refused as refused:
+        said = cases[current.last].said if current.last in cases else ""
+        raise refused.saying(f"{refused.reason} {said}".rstrip()) from None
     try_on_one(current, runner, [make(thresholds.longest(runner.topic), "real", seed, secret=True)])
 
 
@@ -513,8 +514,7 @@ def look_for_faults(current: KernelSubmission, runner: CaseRunner, cases: Iterab
 
     An instruction that the emulator does not know is no fault of the kernel, and ends the search.
     """
-    for case in cases:
-        outcome = runner.outcome(current.compiled, case)
+    for case, outcome in runner.outcomes(current.compiled, cases):
         if outcome.refusal is None:
             continue
         if outcome.refusal.verdict == "error":
@@ -529,8 +529,7 @@ def count(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case], 
     An instruction that the emulator does not know is no fault of a kernel that a GPU has passed.
     """
     counted = []
-    for case in cases:
-        outcome = runner.outcome(current.compiled, case)
+    for case, outcome in runner.outcomes(current.compiled, cases):
         if outcome.refusal is None:
             counted.append(outcome.records)
         elif passed_on_gpu and outcome.refusal.verdict == "error":

@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import TypeVar
 
@@ -29,8 +29,8 @@ Progress = Callable[[str, str], None]
 """Called with a rung's id and what is done with it: "compile", "judge", "count", "model", "time" or "done".
 It may be called from several threads."""
 
-CORES_EACH = 4
-"""Of an emulator that runs a few blocks: they seldom are more."""
+CORES_EACH, MOST_EMULATORS = 2, 8
+"""Of an emulator of a grade, whose cases have few blocks, and how many there are on a large machine."""
 
 REMEDY = "run `ladder doctor`, or use --device emulator"
 
@@ -88,6 +88,19 @@ class DevicePool:
             self._free.put(runner)
 
     @contextmanager
+    def emulators(self) -> Iterator[list[Runner]]:
+        """An emulator of one's own, as soon as one is free, and others that are free then: all, or where they work
+        beside a GPU half of all that there are, as two have work for them at the same time."""
+        most = self.jobs if self.gpu is None else self.jobs // 2
+        with self.emulator() as runner, ExitStack() as taken:
+            others: list[Runner] = []
+            with suppress(queue.Empty):
+                while len(others) + 1 < most:
+                    others.append(self._free.get_nowait())
+                    taken.callback(self._free.put, others[-1])
+            yield [runner, *others]
+
+    @contextmanager
     def judge(self) -> Iterator[Runner]:
         """The runner that correctness is judged on: the GPU, or an emulator."""
         if self.gpu is None:
@@ -97,6 +110,16 @@ class DevicePool:
             with self._gpu_in_use:
                 greeting(self.gpu)
                 yield self.gpu
+
+    @contextmanager
+    def judges(self) -> Iterator[list[Runner]]:
+        """The runners that correctness is judged on: the GPU, or emulators."""
+        if self.gpu is None:
+            with self.emulators() as runners:
+                yield runners
+        else:
+            with self.judge() as gpu:
+                yield [gpu]
 
     def spread(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """`work` done on all items, as many at a time as there are emulators; results in the items' order."""
@@ -162,12 +185,18 @@ class DevicePool:
         self.close()
 
 
+def emulators() -> int:
+    """How many emulators a grade has: two where there are two cores, as the parent and each of them wait in turn."""
+    cores = usable()
+    return max(min(2, cores), min(MOST_EMULATORS, cores // CORES_EACH))
+
+
 @contextmanager
 def opened(device: str, arch: str | None) -> Iterator[Future[DevicePool]]:
     """A grade's pool, while what it is for is still read: children take a second to start. Where there can be none,
-    whoever asks for it is told why. Its emulators look at a topic's large sizes at the same time."""
+    whoever asks for it is told why. Its emulators run cases, and look at a topic's large sizes, at the same time."""
     with ThreadPoolExecutor(1) as helper:
-        pool = helper.submit(DevicePool, device, arch, max(1, usable() // CORES_EACH))
+        pool = helper.submit(DevicePool, device, arch, emulators())
         try:
             yield pool
         finally:

@@ -70,7 +70,7 @@ def run(kernel: Kernel, runner: CaseRunner, widths: list[int], beside: parts.Bes
     noted = Noted(runner.topic, runner.store, runner.child)
     given = tried(widths)
     found = parts.run_all(kernel, noted, given, [{"M": 8, "N": 4}], beside)
-    known = [found.outcomes[case] for case in given if case in found.outcomes]
+    known = [found.known[case] for case in given if case in found.known]
     return [outcome.refusal.reason for outcome in known if outcome.refusal is not None]
 
 
