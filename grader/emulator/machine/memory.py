@@ -115,6 +115,8 @@ class Written:
 
     def __init__(self, capacity: int) -> None:
         self.area = reserve(capacity // SECTOR)
+        # Of a large array all marks are set at once: a fault a page would take longer than the marks.
+        self.area.madvise(mmap.MADV_HUGEPAGE)
         self._marks: Any = np.frombuffer(self.area, np.uint8)
 
     def mark(self, address: int, nbytes: int) -> None:
