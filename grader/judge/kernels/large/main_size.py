@@ -70,6 +70,10 @@ MOST_BLOCKS, MOST_ELSEWHERE = 64, 16
 ENOUGH, ENOUGH_ELSEWHERE = 3_000_000, 1_000_000
 """Warp instructions of a launch's blocks after which no other is begun, at the main size and at others."""
 
+LONGEST_ELSEWHERE = 8_000_000
+"""Warp instructions of a block at other sizes, as LONGEST_BLOCK at the main size: one that waits for others, which are
+not run, takes all of them."""
+
 WAITING = {"budget exhausted", "starved"}
 """Launches of which nothing can be compared: a block takes long, or waits for others, which need not have been run."""
 
@@ -305,6 +309,7 @@ class Look:
         it. Raises Refused."""
         at_main = self.problem == self.topic.sizes_main
         most, enough = (MOST_BLOCKS, ENOUGH) if at_main else (MOST_ELSEWHERE, ENOUGH_ELSEWHERE)
+        longest = LONGEST_BLOCK if at_main else LONGEST_ELSEWHERE
         launches = [
             of_all_blocks(launch)
             if self.one_sum and only_goes_on(launch, self.topic)
@@ -312,7 +317,7 @@ class Look:
             for launch in self.planned.launches
         ]
         runner.load(self.kernel, SECONDS)
-        run = Run(self.kernel.module, tuple(launches), LONGEST_BLOCK)
+        run = Run(self.kernel.module, tuple(launches), longest)
         try:
             reply = runner.ask([*self._allocations(runner), run], SECONDS)
         except NoRoom:  # what blocks have stored far apart takes a page each
@@ -323,7 +328,7 @@ class Look:
             self.kernel.file.source,
             self.problem,
         )
-        if self._ended_early(runner, reply, records):
+        if self._ended_early(runner, reply, records, longest):
             return records
         try:
             self._check(runner, records)
@@ -344,7 +349,7 @@ class Look:
         )
         return [self.kernel.load(runner.hello().kind, runner.hello().cubins)] if written else []
 
-    def _ended_early(self, runner: Runner, reply: Reply, records: Sequence[Record]) -> bool:
+    def _ended_early(self, runner: Runner, reply: Reply, records: Sequence[Record], longest: int) -> bool:
         """Whether there is nothing more to look at: a block that waits for others, or no such memory here. Raises
         Refused for a fault."""
         found = of_findings([self.with_ranges(item) for item in results(records)])
@@ -359,7 +364,7 @@ class Look:
             raise Refused("timeout", endless)
         if stopped & WAITING or (reply.failure is not None and reply.failure.status == NO_MEMORY):
             return True
-        refusal = of_records(records, LONGEST_BLOCK)
+        refusal = of_records(records, longest)
         if refusal is None and reply.failure is not None:
             refusal = of_failure(reply.failure)
         assert refusal is not None, "a launch that did not complete says why"
