@@ -59,6 +59,7 @@ class Kernels(Kind[KernelFile]):
         store: CaseStore,
     ) -> KernelSubmission:
         current = KernelSubmission(name=name, file=file, blocks_seed=tried[-1].seed)
+        unknown = at_count_sizes(self.topic, tried[-1].seed) if whole else ()
         right, left = False, Event()
         with current.stages(), ThreadPoolExecutor(3) as helper:
             progress(file.path.stem, "compile")
@@ -69,14 +70,15 @@ class Kernels(Kind[KernelFile]):
                 """What an emulator does beside a GPU has begun; without one it does all in turn."""
                 return work if pool.gpu is None else helper.submit(work).result
 
-            counted = begun(partial(self._counted, pool, current, store, tried, left)) if whole else None
+            counting = partial(self._counted, pool, current, store, tried, unknown, left)
+            counted = begun(counting) if whole else None
             needed = partial(Values.of, self.topic, self.topic.sizes_main)
             values = begun(needed) if whole else needed
             seed = secrets.randbelow(2**31)
             looking = partial(main_size.look, current.compiled, self.topic, pool, seed, left)
             looked = begun(looking) if whole else looking
             try:
-                with store.ahead(tried), pool.judges() as (runner, *others):
+                with store.ahead([*tried, *unknown]), pool.judges() as (runner, *others):
                     cases = CaseRunner(self.topic, store, runner, others=others)
                     submission.try_cases(current, cases, tried)
                     if whole:
@@ -112,12 +114,12 @@ class Kernels(Kind[KernelFile]):
         current: KernelSubmission,
         store: CaseStore,
         tried: Sequence[Case],
+        unknown: Sequence[Case],
         left: Event,
     ) -> KernelSubmission:
         """Counters and claims, from an emulator; where the cases run on a GPU, it looks for faults as well, until one
         has failed there."""
         counted = replace(current, cases=[], findings=[])
-        unknown = at_count_sizes(self.topic, tried[-1].seed)
         with counted.stages(), pool.emulators() as (runner, *others):
             cases = CaseRunner(self.topic, store, runner, others=others)
             if pool.gpu is not None:
