@@ -289,6 +289,11 @@ def keeps_state(ptx: str) -> bool:
     return any(not name.startswith(_STRINGS) for name in named(ptx, names))
 
 
+def has_variables(ptx: str) -> bool:
+    """Whether a module has variables in global or constant memory, which have values when it is loaded."""
+    return re.search(r"^(?:\.\w+ )*\.(?:global|const) ", ptx, re.M) is not None
+
+
 def adds_floats_in_global_memory(ptx: str) -> bool:
     """Whether a module has atomic sums of floats that may lie in global memory, where they flush subnormals.
 

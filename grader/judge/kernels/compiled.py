@@ -48,6 +48,11 @@ class Kernel:
         told = f"{self.file.source}\0{self.build.ptx}"
         return f"{self.file.path} {hashlib.sha256(told.encode()).hexdigest()}"
 
+    @cached_property
+    def has_variables(self) -> bool:
+        """Whether its module has variables, which launches may change."""
+        return compiler.has_variables(self.build.ptx)
+
     def load(self, kind: DeviceKind, cubins: int = PINNED) -> Load:
         """The operation that loads it on a device; `cubins` is the CUDA that the device's cubins are compiled with.
 

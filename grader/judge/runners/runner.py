@@ -47,6 +47,10 @@ class Loadable(Protocol):
     def module(self) -> str:
         """What the child calls its module."""
 
+    @property
+    def has_variables(self) -> bool:
+        """Whether launches may change its module's variables."""
+
     def load(self, kind: DeviceKind, cubins: int) -> Load:
         """The operation that loads it. Raises Refused."""
 
@@ -134,10 +138,10 @@ class Runner:
 
     def load_afresh(self, kernel: Loadable, timeout_s: float) -> None:
         """Load a kernel's module with its variables as they are at first, whatever earlier launches left there."""
-        if kernel.module in self._loaded:
-            self.do([Reload(kernel.module)], timeout_s)
-        else:
+        if kernel.module not in self._loaded:
             self.load(kernel, timeout_s)
+        elif kernel.has_variables:
+            self.do([Reload(kernel.module)], timeout_s)
 
     def regions(self, arrays: Mapping[str, int]) -> list[Region]:
         """Places for arrays of these sizes in bytes, in a memory file that is made large enough. Raises Refused for
