@@ -29,14 +29,16 @@ Progress = Callable[[str, str], None]
 """Called with a rung's id and what is done with it: "compile", "judge", "count", "model", "time" or "done".
 It may be called from several threads."""
 
-CORES_EACH, MOST_EMULATORS = 2, 8
-"""Of an emulator of a grade, whose cases have few blocks, and how many there are on a large machine."""
+CORES_EACH, BESIDE_GPU, MOST_EMULATORS = 2, 4, 8
+"""Cores of an emulator of a grade, whose cases have few blocks, and of one that only counts and looks beside a GPU; and
+how many there are on a large machine."""
 
 REMEDY = "run `ladder doctor`, or use --device emulator"
 
 
 class DevicePool:
-    """One GPU runner, where there is a GPU, and `jobs` emulators of the same architecture.
+    """One GPU runner, where there is a GPU, and `jobs` emulators of the same architecture; None: as many as one grade
+    has work for.
 
     Emulators share the machine's cores, or `threads` of them: a launch runs on those that no other has, and on one
     in any case. `pools`: how many pools like this one are at work on this machine; `at_once` is how many submissions
@@ -48,18 +50,18 @@ class DevicePool:
         self,
         device: str = "auto",
         arch: str | None = None,
-        jobs: int = 2,
+        jobs: int | None = 2,
         threads: int | None = None,
         pools: int = 1,
     ) -> None:
-        self.jobs = jobs
-        self.at_once = jobs * pools
         if _emulator_for_sure(device, arch):
             self.gpu, self.arch = None, arch or compiler.DEFAULT_ARCH
         else:
             self.gpu, self.arch = _gpu(device, arch)
         if arch is not None:
             check_arch(arch)
+        self.at_once = (jobs or 1) * pools
+        self.jobs = jobs = jobs or _emulators(beside_gpu=self.gpu is not None)
         self._gpu_in_use = threading.Lock()
         self._lock = threading.Lock()
         self._working = 0  # how many have work for an emulator, or will have
@@ -185,9 +187,11 @@ class DevicePool:
         self.close()
 
 
-def emulators() -> int:
+def _emulators(*, beside_gpu: bool) -> int:
     """How many emulators a grade has: two where there are two cores, as the parent and each of them wait in turn."""
     cores = usable()
+    if beside_gpu:
+        return max(1, min(MOST_EMULATORS, cores // BESIDE_GPU))
     return max(min(2, cores), min(MOST_EMULATORS, cores // CORES_EACH))
 
 
@@ -196,7 +200,7 @@ def opened(device: str, arch: str | None) -> Iterator[Future[DevicePool]]:
     """A grade's pool, while what it is for is still read: children take a second to start. Where there can be none,
     whoever asks for it is told why. Its emulators run cases, and look at a topic's large sizes, at the same time."""
     with ThreadPoolExecutor(1) as helper:
-        pool = helper.submit(DevicePool, device, arch, emulators())
+        pool = helper.submit(DevicePool, device, arch, None)
         try:
             yield pool
         finally:
