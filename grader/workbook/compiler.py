@@ -289,9 +289,10 @@ def keeps_state(ptx: str) -> bool:
     return any(not name.startswith(_STRINGS) for name in named(ptx, names))
 
 
-def has_variables(ptx: str) -> bool:
-    """Whether a module has variables in global or constant memory, which have values when it is loaded."""
-    return re.search(r"^(?:\.\w+ )*\.(?:global|const) ", ptx, re.M) is not None
+def uses_variables(ptx: str) -> bool:
+    """Whether a module's code uses variables in global or constant memory, which hold something when it is loaded."""
+    names = re.findall(r"^(?:\.\w+ )*\.(?:global|const) (?:\.align \d+ )?\.\w+ ([\w$]+)", ptx, re.M)
+    return bool(named(ptx, names))
 
 
 def adds_floats_in_global_memory(ptx: str) -> bool:

@@ -49,9 +49,9 @@ class Kernel:
         return f"{self.file.path} {hashlib.sha256(told.encode()).hexdigest()}"
 
     @cached_property
-    def has_variables(self) -> bool:
-        """Whether its module has variables, which launches may change."""
-        return compiler.has_variables(self.build.ptx)
+    def uses_variables(self) -> bool:
+        """Whether its code uses variables of the module, which launches may change."""
+        return compiler.uses_variables(self.build.ptx)
 
     def load(self, kind: DeviceKind, cubins: int = PINNED) -> Load:
         """The operation that loads it on a device; `cubins` is the CUDA that the device's cubins are compiled with.

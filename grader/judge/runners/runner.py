@@ -48,8 +48,8 @@ class Loadable(Protocol):
         """What the child calls its module."""
 
     @property
-    def has_variables(self) -> bool:
-        """Whether launches may change its module's variables."""
+    def uses_variables(self) -> bool:
+        """Whether its code uses variables of the module, which launches may change."""
 
     def load(self, kind: DeviceKind, cubins: int) -> Load:
         """The operation that loads it. Raises Refused."""
@@ -140,7 +140,7 @@ class Runner:
         """Load a kernel's module with its variables as they are at first, whatever earlier launches left there."""
         if kernel.module not in self._loaded:
             self.load(kernel, timeout_s)
-        elif kernel.has_variables:
+        elif kernel.uses_variables:
             self.do([Reload(kernel.module)], timeout_s)
 
     def regions(self, arrays: Mapping[str, int]) -> list[Region]:

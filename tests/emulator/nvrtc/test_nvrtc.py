@@ -374,6 +374,19 @@ extern "C" __global__ void k(float* out, int i) {{ {1} }}
 def test_state_is_kept_in_device_variables_that_are_used(declared: str, body: str, keeps: bool) -> None:
     built = compiler.compile_source(STATE.format(declared, body), file=Path("k.cu"), kernels=["k"])
     assert compiler.keeps_state(built.ptx) == keeps
+    assert compiler.uses_variables(built.ptx) or not keeps
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "uses"),
+    [
+        ("__constant__ float c[4];", "out[i] = c[i];", True),
+        ("constexpr int N = 4;", "out[i] = N;", False),
+    ],
+)
+def test_constants_of_the_language_are_no_variables(declared: str, body: str, uses: bool) -> None:
+    built = compiler.compile_source(STATE.format(declared, body), file=Path("k.cu"), kernels=["k"])
+    assert compiler.uses_variables(built.ptx) == uses
 
 
 @pytest.mark.parametrize(
