@@ -24,6 +24,8 @@ ARENA_BYTES = 160 << 30
 """Address space of a device's global memory, from GLOBAL_BASE on, room for gaps included."""
 GAP = 1 << 20
 """Bytes between allocations that belong to nobody."""
+MANY_MARKS, MARKS_IN_FILE = 1 << 28, 1 << 23
+"""Marks of written sectors that are all set: so many are pages of one file of so many."""
 IN_FILE = 4
 """Repetitions of a pattern that lie in its file: a mapping stands for so many."""
 _PAGE = mmap.PAGESIZE
@@ -47,6 +49,13 @@ def reserve(nbytes: int) -> mmap.mmap:
     """Zeroed memory that takes room only where it is written."""
     with room.unbounded():
         return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+
+
+def _map(area: mmap.mmap, offset: int, nbytes: int, file: int) -> None:
+    """Puts pages of a file, or of zeros where it is -1, in the place of an area's own."""
+    flags = mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE | (mmap.MAP_ANONYMOUS if file < 0 else 0)
+    protection = mmap.PROT_READ | mmap.PROT_WRITE
+    _checked(_C.mmap(host_address(area) + offset, nbytes, protection, flags, file, 0))
 
 
 def host_address(area: Any) -> int:
@@ -118,6 +127,7 @@ class Written:
         # Of a large array all marks are set at once: a fault a page would take longer than the marks.
         self.area.madvise(mmap.MADV_HUGEPAGE)
         self._marks: Any = np.frombuffer(self.area, np.uint8)
+        self._in_file: list[tuple[int, int]] = []  # pages, by their marks
 
     def mark(self, address: int, nbytes: int) -> None:
         """These bytes are written."""
@@ -127,11 +137,26 @@ class Written:
         if begin > end:  # in the middle of one sector
             self._marks[end] |= head & tail
             return
-        self._marks[begin:end] = 0xFF
+        self._set(begin, end)
         if first % WORDS:
             self._marks[begin - 1] |= head
         if tail:
             self._marks[end] |= tail
+
+    def _set(self, begin: int, end: int) -> None:
+        inner, outer = -(-begin // _PAGE) * _PAGE, end // _PAGE * _PAGE
+        if outer - inner < MANY_MARKS:
+            self._marks[begin:end] = 0xFF
+            return
+        self._marks[begin:inner] = self._marks[outer:end] = 0xFF
+        self._in_file.append((inner, outer))
+        file = os.memfd_create("ladder-written")
+        try:
+            os.write(file, b"\xff" * MARKS_IN_FILE)
+            for start in range(inner, outer, MARKS_IN_FILE):
+                _map(self.area, start, min(MARKS_IN_FILE, outer - start), file)
+        finally:
+            os.close(file)
 
     def unmark(self, address: int, words: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
         """Those of the words from `address` on are not written any more."""
@@ -155,7 +180,11 @@ class Written:
     def forget(self, address: int, nbytes: int) -> None:
         """Nothing of an allocation is written any more."""
         first = (address - GLOBAL_BASE) // SECTOR
-        zero(self.area, first, first + -(-nbytes // SECTOR))
+        last = first + -(-nbytes // SECTOR)
+        for inner, outer in [pages for pages in self._in_file if first <= pages[0] < last]:
+            self._in_file.remove((inner, outer))
+            _map(self.area, inner, outer - inner, -1)
+        zero(self.area, first, last)
 
 
 def _words(address: int, nbytes: int) -> tuple[int, int]:
@@ -226,10 +255,10 @@ class Memory:
         self._starts.remove(address)
         if address in self._repeated:
             self._repeated.remove(address)
-            self._map(-(-address // _PAGE) * _PAGE, nbytes, -1)
+            _map(self._area, -(-address // _PAGE) * _PAGE - GLOBAL_BASE, nbytes, -1)
         if address in self._shared:
             self._shared.remove(address)
-            self._map(address, nbytes, -1)
+            _map(self._area, address - GLOBAL_BASE, nbytes, -1)
             _checked(_C.munmap(address, nbytes))
         zero(self._area, address - GLOBAL_BASE, address - GLOBAL_BASE + nbytes)
         if address in self._unset or address in self._set:
@@ -370,7 +399,12 @@ class Memory:
             for _ in range(IN_FILE):
                 os.write(file, once)
             for start in range(head, nbytes, IN_FILE * len(pattern)):
-                self._map(address + start, min(IN_FILE * len(pattern), nbytes - start), file)
+                _map(
+                    self._area,
+                    address + start - GLOBAL_BASE,
+                    min(IN_FILE * len(pattern), nbytes - start),
+                    file,
+                )
         finally:
             os.close(file)
 
@@ -383,9 +417,3 @@ class Memory:
         # The same pages once more, in the arena (mremap(2), "if old_size is zero"): no file, whose size may be limited.
         _checked(_C.mremap(address, 0, nbytes, _MAY_MOVE | _MOVE_TO, address + self.host_delta))
         self._shared.add(address)
-
-    def _map(self, address: int, nbytes: int, file: int) -> None:
-        """Puts pages of a file, or of zeros where it is -1, in the place of the arena's own."""
-        flags = mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE | (mmap.MAP_ANONYMOUS if file < 0 else 0)
-        protection = mmap.PROT_READ | mmap.PROT_WRITE
-        _checked(_C.mmap(address + self.host_delta, nbytes, protection, flags, file, 0))

@@ -42,6 +42,17 @@ def test_words_are_written_once_a_byte_of_theirs_is() -> None:
         memory.free(base)
 
 
+def test_a_large_array_is_written_as_a_whole_and_given_back_as_a_whole() -> None:
+    nbytes = 9 << 30  # whose marks are pages of a file
+    memory, places = Memory(1 << 34), (0, 4096, nbytes // 2, nbytes - 4)
+    for written in (True, False):
+        base = memory.alloc(nbytes, unset=True)
+        if written:
+            memory.repeat(base, nbytes, bytes(range(256)) * (1 << 14))
+        assert [memory.never_written(base + place, 4) for place in places] == [not written] * len(places)
+        memory.free(base)
+
+
 def test_to_look_is_not_to_write() -> None:
     memory = Memory(1 << 26)
     base, usual = memory.alloc(4096, unset=True), memory.alloc(4096)
