@@ -83,7 +83,7 @@ FURTHEST = 65_535 * 16
 BEYOND_A_SHORT = 70_001
 """A size that 16 bits do not hold, with a sign or without."""
 
-MULTIPROCESSORS = 16
+MULTIPROCESSORS = 64
 """How many times as many as the device has, beyond the main size."""
 
 SECONDS = 120.0
