@@ -30,6 +30,7 @@ def record(**changes: Any) -> Record:
         "longest_warp": 0,
         "longest_block": 0,
         "most_loaded_bytes": 0,
+        "load_path": 0,
         "shared_used_bytes": 0,
         "reads_beside_writes": 0,
         "copies_beside_reads": 0,

@@ -439,6 +439,7 @@ class LaunchExecution:
             longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers),
             longest_block=max(int(w.context[layout.LONGEST_BLOCK]) for w in workers),
             most_loaded_bytes=32 * max(int(w.context[layout.MOST_LOADED]) for w in workers), touched=self.found,
+            load_path=sum(int(w.context[layout.LOAD_PATH]) for w in workers),
             shared_used_bytes=max(int(w.context[layout.SHARED_USED]) for w in workers) << self.plan.shadow_shift,
             reads_beside_writes=sum(int(w.context[layout.READS_BESIDE_WRITES]) for w in workers),
             copies_beside_reads=sum(int(w.context[layout.COPIES_BESIDE_READS]) for w in workers),

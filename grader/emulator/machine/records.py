@@ -458,6 +458,9 @@ class LaunchRecord:
     """Those of all warps of the block that executed the most."""
     most_loaded_bytes: int
     """Of global memory, by the block that loaded the most different sectors; bulk copies are not counted."""
+    load_path: int
+    """Sectors loaded one after the other, on the longest path of a block on which warps wait for each other, summed
+    over blocks; asynchronous copies are not counted."""
     shared_used_bytes: int
     """Of its shared memory, what a block has read, or updated by atomics: the most that one did."""
     reads_beside_writes: int

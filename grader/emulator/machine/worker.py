@@ -119,7 +119,7 @@ class Worker:
             RESERVED_BYTES=RESERVED.nbytes if RESERVED.name in plan.shared else 0,
             INTERVAL_READS=0, INTERVAL_WRITES=0, READS_BESIDE_WRITES=0, COPIES_BESIDE_READS=0, EXECUTED=0, NO_ROOM=0,
             BULK_LOADS=0, BULK_READS=0, BULK_BESIDE=0, BULK_BESIDE_READS=0,
-            UNDEFINED_LEFT=0, FIRST_LOADED=0, MOST_LOADED=0, LOCAL_MARKS=unwritten if local_bytes else 0,
+            UNDEFINED_LEFT=0, FIRST_LOADED=0, MOST_LOADED=0, LOAD_PATH=0, LOCAL_MARKS=unwritten if local_bytes else 0,
             **launch,
         )  # fmt: skip
         strides = {

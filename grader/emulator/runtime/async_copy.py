@@ -54,16 +54,15 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     WARP,
     WARPS,
 )
-from grader.emulator.runtime.native import lane_buffer, outlined, pointer
+from grader.emulator.runtime.native import lane_buffer, pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern
 from grader.emulator.runtime.races.accessors import accessor, accessor_as
 from grader.emulator.runtime.races.ordering import sync_clock
+from grader.emulator.runtime.races.paths import access_aside
 from grader.emulator.runtime.sharedmem import shadow
 from grader.emulator.runtime.spaces.shared_use import note_use
 from grader.emulator.runtime.spaces.trace import trace
-
-access_global = outlined("access_global")
 
 
 @native
@@ -207,7 +206,7 @@ def async_copy(
     if reading:
         if width == 16:
             pointer(site, int64)[SECTORS] += _split_sectors(destinations, sources, reading)
-        allowed |= access_global(context, site, sources, reading, width, LOAD)
+        allowed |= access_aside(context, site, sources, reading, width, LOAD)
     queue = _queue(context)
     q = pointer(queue, int64)
     if q[Q_NEXT] - q[Q_FIRST] == ASYNC_QUEUE:

@@ -16,6 +16,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ARRIVES,
     B_ARRIVED,
     B_ARRIVED_AT,
+    B_ARRIVED_PATH,
     B_EXPECTED,
     B_TRUE,
     B_WAITING,
@@ -50,6 +51,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     W_MASKS,
     W_PASSED,
     W_PASSED_AT,
+    W_PATH,
     W_STATUS,
     W_SYNC_CLOCK,
     W_THREADS,
@@ -61,6 +63,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import learn, meet
+from grader.emulator.runtime.races.paths import path
 
 
 @native
@@ -93,6 +96,7 @@ def arrive_at(
     if how & ARRIVES:
         c[CLOCK] += 1
         b[B_ARRIVED_AT] = c[CLOCK]
+        b[B_ARRIVED_PATH] = path(context)
         b[B_ARRIVED] += LANES if mask == w[W_LIVE] else population(mask)
         return int64(0)
     b[B_WAITING] |= mask
@@ -154,15 +158,19 @@ def _all_wait(context: int, number: int) -> bool:
 
 
 @native
-def _votes(context: int, number: int) -> tuple[int, int]:
-    """Of a reduction at a barrier: the threads whose predicate holds, and all that wait."""
+def _votes_and_path(context: int, number: int) -> tuple[int, int, int]:
+    """Of a reduction at a barrier: the threads whose predicate holds, and all that wait; and the longest path of loads
+    that leads there."""
     c = pointer(context, int64)
-    true, threads = int64(0), int64(0)
+    true, threads, longest = int64(0), int64(0), int64(0)
     for warp in range(c[WARPS]):
         b = _barrier(context, int64(warp), number)
         true += b[B_TRUE]
         threads += population(b[B_WAITING])
-    return true, threads
+        longest = max(longest, b[B_ARRIVED_PATH])
+        if b[B_WAITING]:
+            longest = max(longest, pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)[W_PATH])
+    return true, threads, longest
 
 
 @native
@@ -197,7 +205,7 @@ def _open(context: int, number: int, whole: bool) -> None:
         c[LOADED_BEFORE_BARRIER] = c[LOADED]
     else:
         _meet_in_part(context, number)
-    true, threads = _votes(context, number)
+    true, threads, longest = _votes_and_path(context, number)
     behind = int64(-1)
     for warp in range(c[WARPS]):
         state = c[WARP_STATES] + warp * c[WARP_BYTES]
@@ -212,6 +220,7 @@ def _open(context: int, number: int, whole: bool) -> None:
         if waiting == 0:
             continue
         w[W_STATUS] = RUNNING
+        w[W_PATH] = longest
         w[W_TRUE] = true
         w[W_THREADS] = threads
         behind = _release(context, state, waiting, behind if whole else int64(-1))

@@ -151,11 +151,13 @@ GLOBAL_BASE = 0x7000_0000_0000
     BLOCK_LOADED,  # those that the running block has loaded
     MOST_LOADED,  # the most that a block has
     LOADED_BEFORE_BARRIER,  # LOADED at the last barrier of the whole block
+    LOADED_ASIDE,  # those of LOADED that are on no path of loads (races/paths.py)
+    LOAD_PATH,  # the longest path of loads of each block (races/paths.py), in sectors, summed over blocks
     KEPT,  # so many sectors later the L1 cache no longer has one: the block's share of it
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(133)
+) = range(135)
 
 UNWRITTEN_MARKS = 0x0101_0101_0101_0101  # LOCAL_MARKS where each byte counts as unwritten, the first origin
 
@@ -324,8 +326,8 @@ MOST_TIME = (1 << 63 - RECORD_TIME) - 1  # where time does not go on
 
 # -- what is published (ordering.py) ------------------------------------------------------------------------------
 # An entry of the table: the address (0: free), who published last and when, the vector of times for the warps of
-# other blocks (0: none), and times for those of the same block.
-V_KEY, V_BLOCK, V_VERSION, V_VECTOR, V_WARPS = range(5)
+# other blocks (0: none), its path of loads, and times for those of the same block.
+V_KEY, V_BLOCK, V_VERSION, V_VECTOR, V_PATH, V_WARPS = range(6)
 SYNC_ENTRY = V_WARPS + LANES
 SYNC_ENTRIES = 1 << 15
 WITH_WARPS = 2  # LENIENT, where the table is full: warps of a block, too, are taken to know all of each other
@@ -373,8 +375,9 @@ AT_CLUSTER = -2
 # Of an mbarrier, in a table by shared offset: its offset + 1 (0: free), whether it is initialised, how many phases
 # are complete, arrivals expected and pending, bytes expected and arrived in this phase, cp.async arrivals under way;
 # how many phases were complete when a wait last saw it, whether another has completed with no wait since, the number
-# of the site that has initialised it + 1; of each warp, the last phase that it has waited for; what its arrivals
-# know, in times for each warp, and what those of the last phase did.
+# of the site that has initialised it + 1; of each warp, the last phase that it has waited for; the longest path of
+# loads of its arrivals, and of those of the last phase; what its arrivals know, in times for each warp, and what those
+# of the last phase did.
 (
     M_KEY, M_VALID, M_PHASE, M_EXPECTED, M_PENDING, M_BYTES, M_ARRIVED, M_DEFERRED, M_SEEN, M_SKIPPED, M_INIT, M_WAITS,
 ) = range(12)  # fmt: skip
@@ -383,7 +386,9 @@ AT_CLUSTER = -2
 # of it had completed for which the warp has not waited.
 WAIT_PHASE, WAIT_LANES, WAIT_SITE, WAIT_LANE, WAIT_JUMPED = range(5)
 WAIT_SLOTS = 5
-M_NOW = M_WAITS + LANES * WAIT_SLOTS  # two vectors of KNOWN_COUNT
+M_PATH = M_WAITS + LANES * WAIT_SLOTS
+M_PATH_THEN = M_PATH + 1
+M_NOW = M_PATH_THEN + 1  # two vectors of KNOWN_COUNT
 ASYNC_WARP = LANES  # what writes asynchronously counts as a warp, from here on: one for each mbarrier, modulo
 ASYNC_WARPS = RANK_WARPS - 1 - ASYNC_WARP
 KNOWN_WARPS = RANK_WARPS - 1
@@ -451,6 +456,7 @@ TENSOR_S32, TENSOR_S64, TENSOR_F16, TENSOR_F32, TENSOR_F64, TENSOR_BF16, TENSOR_
     W_SPIN,  # dispatches since the lanes were last together in a loop: a spin lock makes it grow
     W_TURN,  # the block that ran out of order last
     W_EXECUTED,  # instructions
+    W_PATH,  # sectors on the longest path of loads that leads to the warp (races/paths.py)
     W_AT,  # the barriers at which lanes have arrived, a bit each
     W_ALIGNED,  # the waiting lanes whose barrier is one that all threads must come to at one place
     W_PASSED,  # lanes that have gone past a barrier at which others of the warp wait
@@ -477,10 +483,11 @@ TENSOR_S32, TENSOR_S64, TENSOR_F16, TENSOR_F32, TENSOR_F64, TENSOR_BF16, TENSOR_
     W_REGISTERS,  # that a thread of the warp has had since its last setmaxnreg, 0 where there was none
     W_GROWN,  # the site of that, where it asked for more
     W_KNOWN,  # for each warp of the block, and each of ASYNC_WARPS, CLOCK before which this one knows all that it did
-) = range(32)
+) = range(33)
 BARRIERS = 16
-B_WAITING, B_ARRIVED, B_ARRIVED_AT, B_EXPECTED, B_TRUE = range(5)  # B_ARRIVED_AT: CLOCK then
-BARRIER_SLOTS = 5
+# B_ARRIVED_AT, B_ARRIVED_PATH: CLOCK, and the path of loads, when the warp arrived without waiting
+B_WAITING, B_ARRIVED, B_ARRIVED_AT, B_ARRIVED_PATH, B_EXPECTED, B_TRUE = range(6)
+BARRIER_SLOTS = 6
 W_BARRIERS = W_KNOWN + KNOWN_WARPS  # BARRIERS times BARRIER_SLOTS
 W_MASKS = W_BARRIERS + BARRIERS * BARRIER_SLOTS
 # BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers

@@ -110,6 +110,7 @@ from grader.emulator.runtime.native import call_kernel, outlined, pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.knowledge import known
 from grader.emulator.runtime.races.ordering import forget
+from grader.emulator.runtime.races.paths import begin_turn, end_paths, end_turn
 from grader.emulator.runtime.registers import check_registers
 from grader.emulator.runtime.spaces.shared_use import granules_used, settle_copies, settle_interval
 from grader.emulator.runtime.spaces.undefined import begin_undefined
@@ -218,7 +219,9 @@ def _advance(context: int, kernel: int) -> int:
                 c[WARP] = warp
                 budget = c[BUDGET]
                 w[W_PATIENCE] = _patience(context)
+                begin_turn(context, state)
                 w[W_STATUS] = call_kernel(kernel, context, state)
+                end_turn(context, state)
                 w[W_EXECUTED] += budget - c[BUDGET]
                 c[LONGEST_WARP] = max(c[LONGEST_WARP], w[W_EXECUTED])
                 open_counted(context, state)
@@ -248,6 +251,7 @@ def _finish_block(context: int) -> None:
     c = pointer(context, int64)
     c[LONGEST_BLOCK] = max(c[LONGEST_BLOCK], c[BLOCK_BUDGET] - c[BUDGET])
     c[MOST_LOADED] = max(c[MOST_LOADED], c[BLOCK_LOADED])
+    end_paths(context)
     if c[TRANSACTIONS]:
         end_copies(context)
     if c[REGISTERS]:

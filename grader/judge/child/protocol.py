@@ -308,6 +308,7 @@ class Record(Struct, frozen=True):
     longest_warp: int
     longest_block: int
     most_loaded_bytes: int
+    load_path: int
     shared_used_bytes: int
     reads_beside_writes: int
     copies_beside_reads: int

@@ -485,6 +485,88 @@ def test_blocks_share_an_l1_cache(bench: Bench) -> None:
         assert ran.record.most_loaded_bytes == 4 * n
 
 
+IN_TURN = """
+typedef unsigned long long U64;
+__device__ unsigned at(void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+#define KERNEL(name) extern "C" __global__ void name(const float* in, float* out)
+#define SETUP const int t = threadIdx.x, warp = t / 32, lane = t % 32; float x = 0.0f;
+
+KERNEL(side_by_side) { SETUP x = in[t]; __syncthreads(); out[t] = x; }
+KERNEL(at_barriers)
+{
+    SETUP
+    for (int turn = 0; turn < 4; ++turn) {
+        if (warp == turn) x = in[t];
+        __syncthreads();
+    }
+    out[t] = x;
+}
+KERNEL(at_barriers_of_two_warps)
+{
+    SETUP
+    if (warp > 0) asm volatile("bar.sync %0, 64;" :: "r"(warp) : "memory");
+    x = in[t];
+    if (warp < 3) asm volatile("bar.arrive %0, 64;" :: "r"(warp + 1) : "memory");
+    out[t] = x;
+}
+KERNEL(by_a_flag)
+{
+    __shared__ volatile int flag;
+    SETUP
+    if (t == 0) flag = 0;
+    __syncthreads();
+    while (flag != warp) { }
+    x = in[t];
+    __threadfence_block();
+    __syncwarp();
+    if (lane == 0) flag = warp + 1;
+    out[t] = x;
+}
+KERNEL(by_phases)
+{
+    __shared__ U64 b[4];
+    SETUP
+    if (t < 4) asm volatile("mbarrier.init.shared.b64 [%0], 32;" :: "r"(at(b + t)) : "memory");
+    __syncthreads();
+    for (int done = warp == 0; !done;) {
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p; }"
+                     : "=r"(done) : "r"(at(b + warp - 1)) : "memory");
+    }
+    x = in[t];
+    asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" :: "r"(at(b + warp)) : "memory");
+    out[t] = x;
+}
+KERNEL(by_copies)
+{
+    __shared__ float copied[128];
+    SETUP
+    for (int turn = 0; turn < 4; ++turn) {
+        if (warp == turn) asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(at(copied + t)), "l"(in + t));
+        __syncthreads();
+    }
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    out[t] = copied[t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "sectors"),
+    [
+        ("side_by_side", 4),  # what one warp loads
+        ("at_barriers", 16),  # what all four load
+        ("at_barriers_of_two_warps", 16),
+        ("by_a_flag", 16),
+        ("by_phases", 16),
+        ("by_copies", 0),  # nobody waits for what is loaded so
+    ],
+)
+def test_loads_that_come_one_after_the_other(bench: Bench, kernel: str, sectors: int) -> None:
+    ran = bench.cuda(IN_TURN, kernel, 2, 128, np.ones(128, np.float32), np.zeros(128, np.float32))
+    assert ran.record.load_path == 2 * sectors
+
+
 def test_what_caches_hold(bench: Bench) -> None:
     """Read twice by each of 3 blocks: memory is read once, each block's L1 fetches it once, requests count all."""
     x = np.ones(512, np.float32)

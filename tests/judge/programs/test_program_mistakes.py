@@ -40,7 +40,7 @@ def launch(blocks: int) -> LaunchRecord:
         kernel="saxpy", grid=(blocks, 1, 1), block=(256, 1, 1), shared_bytes=0, registers=8, status="completed",
         counters={}, lines=(), findings=(), blocks_run=blocks, grid_blocks=blocks, dram_read_bytes=0,
         dram_write_bytes=0, l2_read_bytes=0, l2_write_bytes=0, l2_common_bytes=0, longest_warp=0, longest_block=0,
-        most_loaded_bytes=0,
+        most_loaded_bytes=0, load_path=0,
         shared_used_bytes=0, reads_beside_writes=0, copies_beside_reads=0, bulk_beside_reads=0, communicates=False,
         may_wait=False,
     )  # fmt: skip

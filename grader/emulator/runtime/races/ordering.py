@@ -52,6 +52,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SYNC_TABLE,
     V_BLOCK,
     V_KEY,
+    V_PATH,
     V_VECTOR,
     V_VERSION,
     V_WARPS,
@@ -78,6 +79,7 @@ from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.knowledge import join, knowledge, known, known_before, rank_of, tell_all
 from grader.emulator.runtime.races.lanes import known_of_lanes
+from grader.emulator.runtime.races.paths import path, wait_for
 
 
 @native
@@ -259,6 +261,7 @@ def release(context: int, key: int, anew: int) -> None:
     if fresh or v[V_BLOCK] != block:
         for warp in range(c[WARPS]):
             v[V_WARPS + warp] = 0
+        v[V_PATH] = 0
     if fresh:
         free_vector(context, v[V_VECTOR])
         v[V_VECTOR] = 0
@@ -270,6 +273,7 @@ def release(context: int, key: int, anew: int) -> None:
         for warp in range(c[WARPS]):
             time = _published(context, warp, int64(W_BLOCK_FENCE), int64(W_BLOCK_FENCE_BARRIER))
             v[V_WARPS + warp] = max(v[V_WARPS + warp], time)
+        v[V_PATH] = max(v[V_PATH], path(context))
         _publish_to_blocks(context, entry)
 
 
@@ -316,6 +320,7 @@ def acquire(context: int, key: int) -> None:
     w[W_ACQUIRED_VERSION] = v[V_VERSION]
     mine, first = known(context, c[WARP]), c[RANK] << RANK_SHIFT
     if v[V_BLOCK] == c[BLOCK_LINEAR]:
+        wait_for(context, v[V_PATH])
         for warp in range(c[WARPS]):
             mine[first + warp] = max(mine[first + warp], v[V_WARPS + warp])
     if v[V_VECTOR]:

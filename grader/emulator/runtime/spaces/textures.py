@@ -52,13 +52,12 @@ from grader.emulator.runtime.native import (
     double_to_bits,
     float_to_bits,
     half_to_float,
-    outlined,
     pointer,
     trailing_zeros,
 )
 from grader.emulator.runtime.options import native
+from grader.emulator.runtime.races.paths import access_aside
 
-access_global = outlined("access_global")
 _CHANNELS = 4
 _FAR = 1e9
 """Texels beyond which a coordinate is as good as any other."""
@@ -206,9 +205,7 @@ def _fetch(
                 reads |= int64(1) << lane
         if reads == 0:
             continue
-        allowed = access_global(
-            context, site, places, reads, i[I_BITS] * i[I_CHANNELS] >> 3, int64(READ_ONLY)
-        )
+        allowed = access_aside(context, site, places, reads, i[I_BITS] * i[I_CHANNELS] >> 3, int64(READ_ONLY))
         for lane in range(LANES):
             if (allowed >> lane) & 1:
                 weight = _texel(t, coordinates, int64(lane), how, int64(corner))[1]

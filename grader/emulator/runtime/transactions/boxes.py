@@ -79,10 +79,11 @@ from grader.emulator.runtime.native import (
     pointer,
 )
 from grader.emulator.runtime.options import native
+from grader.emulator.runtime.races.paths import access_aside
 
 UNIT = 16
 LINE = 128
-access_global, track_stores = outlined("access_global"), outlined("track_stores")
+track_stores = outlined("track_stores")
 piece, flush, reduce = outlined("piece"), outlined("flush"), outlined("reduce")
 _combine32, _combine64 = make_combine(uint32), make_combine(uint64)
 
@@ -211,7 +212,7 @@ def count_request(context: int, u: int) -> None:
     mask = FULL if count == LANES else (int64(1) << count) - 1
     loads = e[U_KIND] == TO_SHARED
     kind = LOAD if loads else (STORE if e[U_OPERATION] < 0 else REDUCTION)
-    allowed = access_global(context, e[U_SITE], base + X_LANES * 8, mask, width, kind)
+    allowed = access_aside(context, e[U_SITE], base + X_LANES * 8, mask, width, kind)
     if allowed != mask:
         e[U_REFUSED] = 1
     if kind == STORE and c[DOUBTFUL]:

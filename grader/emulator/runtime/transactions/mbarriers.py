@@ -39,6 +39,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     M_INIT,
     M_KEY,
     M_NOW,
+    M_PATH,
+    M_PATH_THEN,
     M_PENDING,
     M_PHASE,
     M_SEEN,
@@ -86,6 +88,7 @@ from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.accessors import identity, other_access
 from grader.emulator.runtime.races.knowledge import join, knowledge
 from grader.emulator.runtime.races.ordering import sync_clock
+from grader.emulator.runtime.races.paths import path
 from grader.emulator.runtime.sharedmem import _unordered
 from grader.emulator.runtime.transactions.queue import place
 from grader.emulator.runtime.transactions.under_way import defer_arrival, deliver
@@ -234,6 +237,7 @@ def _publish(context: int, entry: int) -> None:
     c[CLOCK] += 1
     join(context, entry + M_NOW * 8, knowledge(context, c[WARP]))
     m[M_NOW + identity(context)] = c[CLOCK]
+    m[M_PATH] = max(m[M_PATH], path(context))
 
 
 @native
@@ -267,6 +271,7 @@ def settle(context: int, entry: int) -> None:
     m[M_PHASE] += 1
     m[M_PENDING] = m[M_EXPECTED]
     m[M_BYTES] = m[M_ARRIVED] = 0
+    m[M_PATH_THEN] = m[M_PATH]
     count = pointer(context, int64)[KNOWN_COUNT]
     for other in range(count):
         m[M_NOW + count + other] = m[M_NOW + other]

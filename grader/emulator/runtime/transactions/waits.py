@@ -23,6 +23,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     M_EXPECTED,
     M_KEY,
     M_NOW,
+    M_PATH_THEN,
     M_PENDING,
     M_PHASE,
     M_SEEN,
@@ -57,6 +58,7 @@ from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.accessors import identity
 from grader.emulator.runtime.races.knowledge import join, knowledge
+from grader.emulator.runtime.races.paths import wait_for
 from grader.emulator.runtime.transactions.mbarriers import (
     entry_of,
     note_phase,
@@ -99,6 +101,7 @@ def _learn(context: int, entry: int) -> None:
     w = pointer(c[WARP_STATES] + c[WARP] * c[WARP_BYTES], int64)
     done = entry + (M_NOW + c[KNOWN_COUNT]) * 8
     join(context, knowledge(context, c[WARP]), done)
+    wait_for(context, pointer(entry, int64)[M_PATH_THEN])
     w[W_SYNC_CLOCK] = max(w[W_SYNC_CLOCK], pointer(done, int64)[identity(context)])
 
 
