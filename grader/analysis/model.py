@@ -83,6 +83,8 @@ class CountedLaunch(Protocol):
     @property
     def longest_warp(self) -> int: ...
     @property
+    def load_path(self) -> int: ...
+    @property
     def atomics_a_word(self) -> float: ...
     @property
     def local_bytes(self) -> int: ...
@@ -105,6 +107,7 @@ class LaunchStats:
     l2_read: float  # bytes that miss an L1 cache which each block finds empty
     l2_common: float = 0  # of a block's, those that other blocks load as well
     longest_warp: float = 0  # instructions of the warp that executes the most; 0: all do as much
+    load_path: float = 0  # sectors that a block loads one after the other, over all blocks; 0: not known
     rarest_warp: float = 0  # of one that does far more than those that stand for all; 0: none is known
     atomics_a_word: float = 0  # that update one word, one after the other
     prefetched: float = 0  # bytes beyond those that are loaded past L1: for nobody
@@ -123,6 +126,16 @@ class LaunchStats:
             return self.warps
         executed = self.counters.get(metrics.WARP_INSTRUCTIONS, 0)
         return min(self.warps, max(1.0, USUAL_SHARE * executed / self.longest_warp))
+
+    @property
+    def loading_warps(self) -> float:
+        """Warps that load at the same time: those that work, or where warps wait for each other's loads, as many in
+        each block as its loads are times those on its longest path. Of that, too, a usual share is nothing."""
+        if not self.load_path:
+            return self.working_warps
+        loaded = self.counters.get(metrics.GLOBAL_SECTORS["ld"], 0)
+        at_once = max(1.0, loaded / self.load_path * self.blocks)
+        return at_once if USUAL_SHARE * at_once < self.working_warps else self.working_warps
 
 
 @dataclass(frozen=True)
@@ -157,6 +170,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) 
         l2_read=record.l2_read_bytes * scale,
         l2_common=record.l2_common_bytes / max(1, record.blocks_run - 1),
         longest_warp=record.longest_warp,
+        load_path=record.load_path * scale,
         rarest_warp=rarest_warp,
         atomics_a_word=record.atomics_a_word,
         prefetched=max(0, prefetched - record.l2_read_bytes) * scale,
@@ -386,7 +400,7 @@ def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
             + to_l2 * (device.l2_latency - device.l1_latency)
             + to_dram * (device.dram_latency - device.l2_latency)
         )
-        clocks += max(1.0, requests / launch.working_warps / LOADS_IN_FLIGHT) * a_load
+        clocks += max(1.0, requests / launch.loading_warps / LOADS_IN_FLIGHT) * a_load
     return waves * clocks / device.clock_hz
 
 

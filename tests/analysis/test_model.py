@@ -216,6 +216,20 @@ def test_a_warp_waits_for_its_fences(scope: str, warps: int, clocks: int) -> Non
     assert terms[1] - terms[0] == pytest.approx(clocks / 1.92e9)
 
 
+def test_warps_that_take_turns_wait_for_each_others_loads() -> None:
+    """Of blocks of eight warps: half of these may well do what all do."""
+    usual = copy(1 << 30, 1)
+    usual = replace(usual, counters={name: 64 * count for name, count in usual.counters.items()})
+    loaded = usual.counters[GLOBAL_SECTORS["ld"]]
+    waits = [
+        modelled_time(H200, [replace(usual, load_path=path)]).terms["latency"]
+        for path in (0, loaded / 8, loaded / 4, loaded)
+    ]
+    assert waits[0] == waits[1] == waits[2]
+    clocks = [H200.clock_hz * wait / (usual.blocks / (8 * H200.sms)) - H200.block_clocks for wait in waits]
+    assert clocks[3] == pytest.approx(8 * clocks[0])
+
+
 def test_a_warp_that_sleeps_takes_its_place() -> None:
     idle = replace(
         copy(1 << 20, 1), blocks=132 * 8 * 3, counters={}, l2_read=0
@@ -339,6 +353,7 @@ class Record:
     l2_read_bytes: int = 2048
     l2_common_bytes: int = 512
     longest_warp: int = 50
+    load_path: int = 6
     atomics_a_word: float = 0.0
     local_bytes: int = 0
     host_calls: Mapping[str, int] = field(default_factory=lambda: {"printf": 3, "free": 2})

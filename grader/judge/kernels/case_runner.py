@@ -317,6 +317,7 @@ def _shared_as(record: Record, other: Record) -> Record:
         longest_warp=min(record.longest_warp, other.longest_warp),
         longest_block=min(record.longest_block, other.longest_block),
         most_loaded_bytes=min(record.most_loaded_bytes, other.most_loaded_bytes),
+        load_path=min(record.load_path, other.load_path),
     )
 
 

@@ -49,6 +49,7 @@ AMOUNTS = (
     "l2_read_bytes",
     "l2_write_bytes",
     "l2_common_bytes",
+    "load_path",
     "reads_beside_writes",
     "copies_beside_reads",
     "bulk_beside_reads",
