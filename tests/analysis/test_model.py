@@ -365,7 +365,7 @@ def test_blocks_that_were_run_stand_for_all() -> None:
     assert (stats.counters[GLOBAL_SECTORS["ld"]], stats.l1_clocks) == (256, 64)
     assert (stats.dram_read, stats.dram_write, stats.l2_read, stats.l2_common) == (3000, 400, 8192, 512)
     assert launch_stats(Record(atomics_a_word=5), array_bytes=3000).atomics_a_word == 5
-    assert stats.host_calls == 20
+    assert (stats.host_calls, stats.load_path) == (20, 24)
     with pytest.raises(ValueError, match="no block"):
         launch_stats(Record(blocks_run=0), 3000)
 
