@@ -367,6 +367,7 @@ class Grade:
         None  # seconds at the `main` sizes; null where the lowest rung was reached, or none
     )
     time_source: TimeSource | None = None  # null exactly where time_s is
+    mended: str | None = None  # the change by which it comes out right, in words; null: none is known
     # drew the blocks whose time was modelled: `--seed` runs the same; null: measured
     blocks_seed: int | None = None
     vs_naive: float | None = None  # rung 0's time over time_s; null where either is not known

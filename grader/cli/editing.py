@@ -49,7 +49,8 @@ def hint(
 
     The first says what limits the kernel now and which line costs most. The second gives the idea of the next rung
     in words. Only the third shows code: the lines that differ between the two rungs. A new rung starts again with
-    the first. Of a wrong kernel they tell the concept, the line, and the line as it should be.
+    the first. Of a wrong kernel they tell the concept of what the starter asks for, the line, and the line as it
+    should be; once that is done, what is wrong, the line, and the change that mends it where the judge knows one.
 
     \b
     Examples:
@@ -62,7 +63,7 @@ def hint(
 
     loaded = load(topic, or_exercise=True)
     result = _graded(loaded, file, device, arch)
-    found = hints.aim(loaded, result)
+    found = hints.aim(loaded, result, "\n".join(lines_of(file)))
     chosen = step or _asked(loaded, file, found)
     place = ""
     if found is not None and (loaded.folder / "lesson.md").is_file():

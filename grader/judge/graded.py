@@ -112,6 +112,7 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         small=current.small,
         beyond=current.beyond,
         lost=isinstance(refusal, Lost),
+        mended=current.mended or None,
     )
 
 

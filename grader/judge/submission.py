@@ -49,6 +49,7 @@ class Submission:
     """Looks for what is to be mended before the next rung, whose name is given, is thought of, though it is right; ""
     for nothing."""
     printed: str = ""  # in the case that failed, or in the first that printed anything
+    mended: str = ""  # by which change it comes out right; "": none is known
 
     @contextmanager
     def stages(self) -> Iterator[None]:

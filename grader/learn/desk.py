@@ -168,13 +168,14 @@ class Desk:
         if verdict is None:
             step = topic.first_step
             return [] if step is None else [f"{step.concept} The lesson tells it under “{step.section}”."]
-        found = aim(topic, verdict.result)
+        found = aim(topic, verdict.result, "\n".join(verdict.source))
         if found is not None and verdict.result.verdict != "pass" and 0 < reached < len(topic.rungs):
             return [topic.rungs[reached].idea]  # what was mended once is not told again
         if found is None:
             return []
-        changes = ["\n".join(["```diff", *found.changes, "```"])] if found.before else []
-        return [found.idea, *changes]
+        if not found.before:
+            return [found.idea, *filter(None, [verdict.result.mended])]
+        return [found.idea, "\n".join(["```diff", *found.changes, "```"])]
 
     def tell_hint(self, name: str) -> None:
         """One more."""

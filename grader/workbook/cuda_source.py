@@ -156,6 +156,16 @@ def arrays_in(source: str, line: int, space: Space, stored: bool) -> tuple[str, 
     return tuple(name for name in found if spaces[name] == space)
 
 
+def stores_to(source: str, array: str) -> list[int]:
+    """The lines that store to an array of global memory, or update it."""
+    return [
+        line
+        for line, text in enumerate(plain(source).splitlines(), 1)
+        if array in text
+        and array in (*arrays_in(source, line, "global", stored=True), *updated_in(source, line))
+    ]
+
+
 def adds_in_global_memory(source: str) -> bool:
     """Whether a text adds to an element that no array of its own has, by no atomic function."""
     text = plain(source)

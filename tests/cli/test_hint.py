@@ -80,7 +80,9 @@ def test_a_file_that_has_changed_is_judged_again(ladder: Ladder, monkeypatch: py
     asked(ladder)
     text = Path("mine.cu").read_text()
     Path("mine.cu").write_text(text.replace("out[size_t(row) * N + column]", "out[0]"))
-    assert "The judge found:" in asked(ladder, "--step", "2")
+    said = asked(ladder, "--step", "2")
+    assert "Look at line" in said
+    assert "out[0] = in" in said
 
 
 def test_a_wrong_kernel_is_led_to_what_its_starter_asks(ladder: Ladder) -> None:

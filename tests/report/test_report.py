@@ -261,11 +261,43 @@ def test_a_hint_tells_what_comes_before_an_idea_and_no_idea() -> None:
     topic = topics.load("add_bias")
     first = Hint("00_naive", "Begin at row 8.", idea=False)
     grade = Grade("add_bias", "mine.cu", "pass", None, "00_naive", 10, 100, [], [], [], [first])
-    aim = hints.aim(topic, grade)
+    aim = hints.aim(topic, grade, "")
     told = [shown(hints.hint(step, grade, aim, [])) for step in (1, 2, 3)]
-    assert ["Begin at row 8." in text for text in told] == [True, True, False]
-    assert hints.AGAIN in " ".join(told[2].split())
+    assert all("Begin at row 8." in text for text in told)
     assert not any("threadIdx" in text for text in told)
+
+
+def test_what_rung_0_claims_beside_being_right_is_not_said_to_be_needed_for_it() -> None:
+    claim = ClaimResult("the bias is read once", False, 2.0, "00_naive", 5, "x <= y", 1.0)
+    first = Hint("00_naive", "00_naive also claims: the bias is read once.", claim.text, idea=False)
+    cost = LineCost(1, "32 sectors a request of `out`", "Let neighbouring threads access neighbours.", 0.5)
+    grade = Grade("add_bias", "mine.cu", "pass", None, "00_naive", 10, 100, [], [], [claim], [first])
+    grade = replace(grade, costliest=cost)
+    aim = hints.aim(topics.load("add_bias"), grade, "")
+    told = [" ".join(shown(hints.hint(step, grade, aim, ["out[i] = 0;"])).split()) for step in (1, 3)]
+    assert "00_naive is reached. It also claims: ✗ the bias is read once" in told[0]
+    assert "line 1, 32 sectors a request of `out`. Let neighbouring threads" in told[1]
+
+
+def test_hints_of_a_wrong_kernel_are_about_it_once_the_starters_step_is_done() -> None:
+    topic, line = topics.load("vector_add"), "c[i] = a[i] + b[i];"
+    finding = FindingResult("out_of_bounds", 2, "reads `a`[1]", remedy="Guard the access.")
+    grade = Grade("vector_add", "mine.cu", "fail", "Line 2: reads `a`[1].", None, 0, 9, [], [finding], [], [])
+    done = ["const int i = blockIdx.x * BLOCK + threadIdx.x;", line]
+
+    def told(grade: Grade, step: int, source: list[str]) -> str:
+        aim = hints.aim(topic, grade, "\n".join(source))
+        return " ".join(shown(hints.hint(step, grade, aim, source)).split())
+
+    assert "1 of 3: the concept" in told(grade, 1, ["const int i = threadIdx.x;", line])
+    assert "1 of 3: what is wrong" in told(grade, 1, done)
+    assert f"Look at line 2 of mine.cu: {line}" in told(grade, 2, done)
+    assert f"{hints.NO_CHANGE} Guard the access." in told(grade, 3, done)
+    mended = replace(grade, mended="With `i < N` in place of `i <= N` in line 1 it comes out right.")
+    assert told(mended, 3, done).endswith(f"mends it {mended.mended}")
+    case = CaseResult({"N": 1}, 1, "fail", None, Mismatch("c", [0], 1, 2, 0, 1, 1))
+    values = replace(grade, findings=[], cases=[case])
+    assert f"What is wrong in c is stored there: Look at line 2 of mine.cu: {line}" in told(values, 2, done)
 
 
 def test_a_grade_that_passed_shows_the_ladder() -> None:

@@ -112,7 +112,6 @@ class KernelSubmission(Submission):
     ] = ()  # of each case at those sizes, its launches; empty: not counted
     at_main: Sequence[Record] = ()  # some blocks of its launches at the main size; none: not looked at
     modelled: ModelledTime | None = None
-    mended: str = ""  # by which change it comes out right; "": none is known
     track: Future[KernelTrack] | None = None  # what it is timed on; None: no GPU, or not counted
 
     @property

@@ -1,9 +1,11 @@
 """Hints in three steps: what limits a kernel now, the idea of the next rung, the lines that the rung changes. Of one
-that is wrong: the concept, the line, and the line as it should be."""
+that is wrong: the concept, the line, and the line as it should be, as long as what the starter asks for is not done;
+then what is wrong, the line, and the change that mends it."""
 
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +16,14 @@ from rich.text import Text
 from grader.report import console as views
 from grader.report import words
 from grader.results import ClaimResult, Grade
+from grader.workbook import cuda_source
 from grader.workbook.topic import Topic
 
 STEPS = 3
 CONTEXT = 2  # lines around a change
 FROM_STARTER, FIRST_STEP = "the starter", "a kernel that is right"
 
-AGAIN = "The idea of a rung, and the lines that it changes, are told once nothing comes before them."
+NO_CHANGE = "The judge knows no change that was seen to mend it. Go by what it found:"
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,9 @@ class Aim:
         return list(difflib.unified_diff(old, new, n=CONTEXT, lineterm=""))[2:]
 
 
-def aim(topic: Topic, result: Grade) -> Aim | None:
-    """What to go for; None at the top of the ladder. A wrong submission goes for what the starter asks for."""
+def aim(topic: Topic, result: Grade, source: str) -> Aim | None:
+    """What to go for; None at the top of the ladder. A wrong submission goes for what the starter asks for, as long as
+    something of that is left to do in its `source`, and then for what the judge found."""
     ladder = topic.ladder
     if result.verdict == "pass" and not result.hints:
         return None
@@ -53,8 +57,10 @@ def aim(topic: Topic, result: Grade) -> Aim | None:
     if topic.hints:
         return Aim(FIRST_STEP, "", FROM_STARTER, starter, ladder.rungs[0].source, told=topic.hints)
     if result.verdict != "pass" and step is not None:
+        pieces = tuple(old for old, new in step.mend if old in source and new not in source)
+        if not pieces:
+            return Aim(FIRST_STEP, result.reason or "", "", "", "")
         told = f'{step.concept} The lesson tells it under "{step.section}".'
-        pieces = tuple(old for old, _ in step.mend)
         return Aim(FIRST_STEP, told, FROM_STARTER, starter, topic.mended(step), pieces)
     if result.verdict == "pass" and not result.hints[0].idea:
         return Aim(result.hints[0].rung, result.hints[0].text, "", "", "")
@@ -93,30 +99,81 @@ def _steps(result: Grade, found: Aim, source: Sequence[str]) -> tuple[_Step, _St
         [Group(*map(_changed, found.changes))],
         [],
     )
+    if result.verdict != "pass" and not found.before:
+        said = [*views.said(result)]
+        return (
+            ("what is wrong", _wrong(result, source), said),
+            ("the line", _wrong_lines(result, source), []),
+            ("the change that mends it", _mending(result), said),
+        )
     # What cannot be run has no outcome yet that a concept would explain: the compiler's words come first.
     if found.pieces and result.verdict != "error":
-        line = ("the line", _line(result, found, source), [found.idea])
+        line = ("the line", _lines(result, _places(found.pieces, source), source), [found.idea])
         return ("the concept", idea, [found.idea]), line, ("the line as it should be", *changes[1:])
     limits = _wrong(result, source) if result.verdict != "pass" else _limits(result, source)
     first = ("what limits it now", limits, [*views.said(result), *_needed(result)])
     if not found.before:
-        return first, ("what comes first", idea, [found.idea]), ("what comes then", [Text(AGAIN)], [])
+        return (
+            first,
+            ("what comes first", idea, [found.idea]),
+            ("what to change", _first_change(result, source), []),
+        )
     return first, (f"the idea of {found.name}", idea, [found.idea]), changes
 
 
-def _line(result: Grade, found: Aim, source: Sequence[str]) -> Iterable[RenderableType]:
-    """The lines of the submission that are to be mended: the starter's that stand there still, else that of what the
-    judge found."""
+def _places(pieces: Iterable[str], source: Sequence[str]) -> list[int]:
+    """The lines in which pieces of a text begin."""
     text = "\n".join(source)
-    lines = [text[: text.index(piece)].count("\n") + 1 for piece in found.pieces if piece in text]
-    at = f" of {Path(result.file).name}"
-    if lines:
-        yield Text(f"Look at line {' and line '.join(map(str, sorted(lines)))}{at}:")
-        yield from (views.line_of(source[number - 1]) for number in sorted(lines))
+    return sorted(text[: text.index(piece)].count("\n") + 1 for piece in pieces)
+
+
+def _lines(result: Grade, numbers: Sequence[int], source: Sequence[str]) -> Iterable[RenderableType]:
+    """Lines of the submission that are to be looked at."""
+    yield Text(f"Look at line {' and line '.join(map(str, numbers))} of {Path(result.file).name}:")
+    yield from (views.line_of(source[number - 1]) for number in numbers)
+
+
+def _wrong_lines(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
+    """Where what the judge found happens; of wrong values without a fault, where they are stored."""
+    found = {finding.line for finding in result.findings[:1] if not finding.file}
+    numbers = sorted(line for line in found if line and line <= len(source))
+    wrong = next((case.first_mismatch for case in result.cases if case.first_mismatch), None)
+    if not numbers and wrong is not None:
+        numbers = cuda_source.stores_to("\n".join(source), wrong.array)
+        if numbers:
+            yield Text(f"No access is at fault by itself. What is wrong in {wrong.array} is stored there:")
+    if numbers:
+        yield from _lines(result, numbers, source)
+    else:
+        yield Text(f"No line is known but those that hint 1 names. The whole outcome: {_graded(result)}")
+
+
+def _mending(result: Grade) -> Iterable[RenderableType]:
+    """The change that the judge has seen to mend a submission; without one, what to look at."""
+    if result.mended is not None:
+        yield Text(result.mended)
         return
-    yield Text("What the starter asks for is changed in your file. The judge found:")
-    yield Text(result.reason or result.verdict, views.VERDICT_STYLES[result.verdict])
-    yield from (views.quoted(finding, source) for finding in result.findings[:1])
+    yield Text(NO_CHANGE)
+    advised = [finding.remedy for finding in result.findings[:1] if finding.remedy]
+    yield Text(next(iter(advised), result.reason or result.verdict))
+    yield from ("", Text(f"The case that failed, and how it is run alone: {_graded(result)}"))
+
+
+def _first_change(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
+    """What to change before the idea of a rung is thought of."""
+    first = result.hints[0]
+    if first.claim is None:  # the judge has tried it
+        yield Text(first.text)
+    elif result.costliest is not None:
+        yield from views.costliest(result.costliest, source)
+    else:
+        yield Text(
+            f"What each line is counted with: ladder profile {result.topic} {shlex.quote(result.file)}"
+        )
+
+
+def _graded(result: Grade) -> str:
+    return f"ladder grade {result.topic} {shlex.quote(result.file)}"
 
 
 def _and_more(step: int, further: str) -> Iterable[RenderableType]:
@@ -147,7 +204,9 @@ def _needed(result: Grade) -> Iterable[str]:
 def _limits(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
     missing = _missing(result)
     if missing:
-        yield Text(f"Right, and {result.rung_reached} is reached. What {missing[0].rung} needs as well:")
+        rung = missing[0].rung
+        needs = "It also claims" if rung == result.rung_reached else f"What {rung} needs as well"
+        yield Text(f"Right, and {result.rung_reached} is reached. {needs}:")
         yield views.claims(missing)
     else:
         yield Text(result.hints[0].text)
