@@ -20,6 +20,10 @@ _ONE_SUFFICES = (
 _ALIKE = (
     "`{array}` has the same index as `{longer}` in this line, and fewer elements: which index does it follow?"
 )
+_SUM_OF_BLOCKS = (
+    "Each block writes an element of its own, `{array}[{index}]`. Where there is one for all, made of what all blocks "
+    "have found, each adds to it: `atomicAdd({array}, …)`."
+)
 _LAST = " It is the first place that is not there: `<`, and not `<=`?"
 _SHORT = "A short ends at 32,767, and goes on at -32,768: form indices in int or size_t."
 _MORE = " It is the first place that is not there: `>=`, and not `>`?"
@@ -247,6 +251,8 @@ def _of_text(finding: Finding, text: Text) -> str:
         return _MOVED.format(array=finding.array, by=text.moved)
     if _BYTES.search(f"{text.line} {text.index} {text.formed}") and "char" not in text.line:
         return _ELEMENTS_NOT_BYTES
+    if _is_of_blocks(finding, text):
+        return _SUM_OF_BLOCKS.format(array=finding.array, index=" ".join(text.index.split()))
     if size := re.search(r"\bsizeof\s*\(?\s*(\w+)", text.condition):
         compared = _BYTES_COMPARED if size[1] in _TYPES else _SIZE_OF_POINTER
         return compared.format(line=finding.guarded)
@@ -293,6 +299,13 @@ def _elements_at_a_time(finding: Finding) -> int:
         math.prod(finding.shape or (0,)),
     )
     return (finding.size or 0) * elements // nbytes if nbytes else 0
+
+
+def _is_of_blocks(finding: Finding, text: Text) -> bool:
+    """Whether each block writes an element of its own where there is only one, of arrays that have more."""
+    formed = f"{text.index} {text.formed}"
+    alone = "blockIdx" in formed and "threadIdx" not in formed
+    return alone and finding.action == "write" and math.prod(finding.shape or (0,)) == 1 < text.most
 
 
 def _of_condition(finding: Finding) -> str:

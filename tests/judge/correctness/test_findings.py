@@ -170,6 +170,26 @@ def test_a_pointer_cast_to_numbers_of_another_size_is_told(
     assert remedy(found).startswith(told if cast else GUARD)
 
 
+@pytest.mark.parametrize(
+    ("line", "elements", "told"),
+    [
+        ("out[blockIdx.x] = s[0];", 257, "each adds to it: `atomicAdd(out, …)`."),
+        ("out[blockIdx.x] = s[0];", 1, GUARD),
+        ("out[blockIdx.x * 256 + threadIdx.x] = s[0];", 257, GUARD),
+    ],
+)
+def test_blocks_that_write_one_element_each_where_there_is_one_are_to_add(
+    line: str, elements: int, told: str
+) -> None:
+    outside = Finding("out_of_bounds", at(1), 1, (1, 0, 0), (0, 0, 0), space="global", address=4, size=4)
+    outside = replace(outside, array="out", allocation=Allocation(0, 4), action="write")
+    arrays = {
+        name: ArrayType(np.dtype("float32"), (size,)) for name, size in {"in": elements, "out": 1}.items()
+    }
+    ((found,),) = (item.findings for item in located([record(findings=(outside,))], arrays, line))
+    assert remedy(found).endswith(told)
+
+
 def test_a_barrier_that_some_never_reach_is_told_before_the_race_it_leaves() -> None:
     race, barrier = Finding("race", at(5), 1, (0, 0, 0), (0, 0, 0)), Finding("barrier", at(4), 1)
     assert [item.kind for item in results([record(findings=(race, barrier))])] == ["barrier", "race"]
