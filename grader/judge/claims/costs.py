@@ -113,7 +113,8 @@ def _says_scattered_atomics(counters: Counters, arrays: str) -> str:
         for names in (metrics.GLOBAL_REQUESTS, metrics.GLOBAL_SECTORS)
     )
     each = units.digits(sectors / max(requests, 1))
-    return f"{units.count(requests)} atomic requests to {arrays or 'global memory'} touch {each} sectors each"
+    # A sector counts as often as it is accessed: lanes that update one word do so one after the other.
+    return f"{units.count(requests)} atomic requests to {arrays or 'global memory'} take {each} accesses of a sector each"
 
 
 def _each(counters: Counters, kind: str) -> float:

@@ -48,7 +48,7 @@ COALESCED = {
                 metrics.GLOBAL_SECTORS["red"]: 1500,
                 metrics.IDEAL_SECTORS: 400,
             },
-            "100 atomic requests to global memory touch 15 sectors each",
+            "100 atomic requests to global memory take 15 accesses of a sector each",
             "copy of the array that it has for itself",
         ),
         (
@@ -105,7 +105,7 @@ COUNTED = scattered("red") | {metrics.GLOBAL_SECTORS["ld"]: 10, metrics.GLOBAL_R
         (4, scattered("ld"), "request of `in`", "elements of `in`"),
         (5, LOCAL, ", for `sum`", "Keep `sum` in registers"),
         (8, conflicts("ld"), " in `line`:", "word: change which lane takes which element of `line`"),
-        (6, COUNTED, "10 atomic requests to `bins` touch 32 sectors", "add the copy to `bins` once"),
+        (6, COUNTED, "10 atomic requests to `bins` take 32 accesses of a sector", "add the copy to `bins` once"),
     ],
 )
 def test_a_waste_names_its_array(line: int, counters: dict[str, int], says: str, mends: str) -> None:
