@@ -145,6 +145,7 @@ class ModelledTime:
     seconds: float
     terms: dict[str, float]  # seconds of each term alone, summed over the launches
     limited_by: str  # the name of the largest term
+    blocks: int = 0  # of the launch that has the most
 
 
 def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) -> LaunchStats:
@@ -211,7 +212,8 @@ def modelled_time(device: DeviceSpec, launches: Sequence[LaunchStats]) -> Modell
     terms = {name: sum(terms[name] for terms in each) for name in each[0]}
     terms["tensor"] += sum(aside)
     terms["launch"] = device.launch_s * len(launches)
-    return ModelledTime(seconds + terms["launch"], terms, max(terms, key=lambda name: terms[name]))
+    blocks = max(launch.blocks for launch in launches)
+    return ModelledTime(seconds + terms["launch"], terms, max(terms, key=lambda name: terms[name]), blocks)
 
 
 def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:

@@ -8,7 +8,7 @@ known. Where nothing was measured, the modelled time itself has to do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.results import RungResult
 
@@ -20,6 +20,9 @@ class Modelled:
     seconds: float | None = None
     limited_by: str | None = None  # the time model's largest term; None for schedules
     reason: str | None = None  # why the rung does not run there
+    terms: Mapping[str, float] = field(
+        default_factory=dict
+    )  # of the time model, in seconds; none of schedules
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ class _Standing:
 
     rung: str | None = None
     times: Times | None = None
+    slow: Times | None = None  # by which the lowest rung is too fast for it whose claims it has
     limits: list[TimeLimit] = field(default_factory=list)
 
 
@@ -62,7 +63,7 @@ def _standing(
         return _Standing()
     ladder = topic.ladder
     claimed = ladder.up_to(ladder.reached(current.claims))[:0:-1]
-    times, limits = None, []
+    times, slow, limits = None, None, []
     for tried in (claimed[:1], claimed[1:]):
         beside = [ladder[rung] for rung in pace.compared_with(ladder, tried)]
         times = kind.times(pool, current, beside, progress) if tried else times
@@ -72,8 +73,9 @@ def _standing(
             found = pace.limit(ladder, rung, times)
             limits += [found] if found else []
             if found is None or found.held:
-                return _Standing(rung, times, limits)
-    return _Standing(None if current.refusal else ladder.ids[0], times, limits)
+                return _Standing(rung, times, slow, limits)
+            slow = times
+    return _Standing(None if current.refusal else ladder.ids[0], times, slow, limits)
 
 
 def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Standing, whole: bool) -> Grade:
@@ -138,7 +140,7 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
     if current.refusal is not None:
         return []
     if broken:
-        slow = hints.too_slow(topic.ladder, broken[-1], standing.times)
+        slow = hints.too_slow(topic.ladder, broken[-1], standing.slow)
         return [*_first(current, slow), slow]
     if reached is not None:
         found = hints.next_rung(topic.ladder, reached, current.claims, topic.claim_sizes, current.source)

@@ -114,7 +114,8 @@ def _says_scattered_atomics(counters: Counters, arrays: str) -> str:
     )
     each = units.digits(sectors / max(requests, 1))
     # A sector counts as often as it is accessed: lanes that update one word do so one after the other.
-    return f"{units.count(requests)} atomic requests to {arrays or 'global memory'} take {each} accesses of a sector each"
+    where = arrays or "global memory"
+    return f"{units.count(requests)} atomic requests to {where} take {each} accesses of a sector each"
 
 
 def _each(counters: Counters, kind: str) -> float:

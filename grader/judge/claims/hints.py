@@ -5,12 +5,54 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from grader.judge.claims.pace import Times
+from grader.judge.claims.pace import Model, Times
 from grader.results import ClaimResult, Hint, TimeLimit
 from grader.workbook import cuda_source, units
 from grader.workbook.ladder import Ladder, figures
 from grader.workbook.reference import Problem
 from grader.workbook.source_file import SourceFile
+
+_TERMS = {
+    "dram": ("moving bytes from and to DRAM", "Read and write each element once."),
+    "l2": (
+        "moving bytes through the L2 cache",
+        "Let neighbouring threads access neighbouring elements, and keep what is needed again in registers or shared "
+        "memory.",
+    ),
+    "l1": (
+        "what goes through the L1 cache and shared memory",
+        "Let neighbouring threads access neighbouring words, and keep what is needed again in registers.",
+    ),
+    "issue": (
+        "issuing instructions",
+        "Let threads execute fewer: a loop between constants is unrolled, one whose bounds depend on the thread is "
+        "not; and what is the same for all turns is computed once, in front of the loop.",
+    ),
+    "fma": ("FP32 arithmetic", "Compute once what several outputs have in common."),
+    "fp64": (
+        "FP64 arithmetic",
+        "A constant such as 0.5 is a double, and so is what is computed with it: write 0.5f.",
+    ),
+    "special": ("what special functions compute", "Compute once what several outputs have in common."),
+    "tensor": ("what the Tensor Cores compute", "Let them multiply nothing twice."),
+    "latency": (
+        "waiting for blocks to begin, and for loads,",
+        "Let a thread take several elements, whose loads do not wait for each other, or have more warps at a time.",
+    ),
+    "atomics": (
+        "updating one word by atomics, one after the other,",
+        "Add up in registers and shared memory first, and update the word once a block.",
+    ),
+    "cluster": (
+        "moving bytes between the blocks of a cluster",
+        "Keep what is needed again in the block's own memory.",
+    ),
+    "launch": ("launching kernels", "Let one kernel do what several do."),
+}
+"""What a term of the time model stands for, and what makes it smaller."""
+
+WORTH_SAYING = 0.05
+"""The share of a term that a kernel has beyond a rung's from which on it is worth a word."""
 
 _MARK = re.compile(r"\b(?:__shared__|__shfl_|gridDim|wmma|(?:float|double|u?int|u?char)[248]\b|cp\.async)")
 """What an idea is known by in the text of a kernel."""
@@ -62,14 +104,36 @@ def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None) 
     """Why a rung is not reached whose claims hold."""
     own = None if times is None else times.own_s
     source = "modelled" if times is None else times.source
-    took = "a block has not ended" if own is None else f"it takes {units.seconds(own, source)}"
+    took = "a block of it has not ended" if own is None else f"it takes {units.seconds(own, source)}"
     most = units.seconds(limit.limit_s, source)
-    idea = first_sentence(ladder[limit.rung].idea)
+    why = "" if times is None or times.model is None else _takes_longer(limit.rung, times.model)
+    other = (
+        "Let all warps and all multiprocessors work, and look for work that no claim counts. "
+        f"The idea: {first_sentence(ladder[limit.rung].idea)}"
+    )
     text = (
-        f"{limit.rung} has all that it claims, and is faster: at the main sizes {took}, at most {most} are asked. Let "
-        f"all warps and all multiprocessors work, and look for work that no claim counts. The idea: {idea}"
+        f"Your kernel has all that {limit.rung} claims, and is too slow for it: at the main sizes {took}, at most "
+        f"{most} are asked, a tenth more than the slower of it and the rung before takes. {why or other}"
     )
     return Hint(limit.rung, text, value=own, limit=limit.limit_s)
+
+
+def _takes_longer(rung: str, model: Model) -> str:
+    """What of a kernel takes longer than of the rung that it is too slow for; "" where nothing stands out."""
+    blocks, sms = model.own.blocks, model.multiprocessors
+    if blocks < sms:
+        return (
+            f"The grid has {units.number_of(blocks, 'block')}, and the GPU {sms} multiprocessors, of which the others "
+            "have nothing to do: let more blocks share the work."
+        )
+    own, theirs = model.own.terms, model.rungs.get(rung, {})
+    longer = {name: seconds - theirs[name] for name, seconds in own.items() if name in theirs}
+    most = max(longer, key=lambda name: longer[name], default="")
+    if not most or longer[most] < WORTH_SAYING * own[most]:
+        return ""
+    what, remedy = _TERMS[most]
+    yours, its = (units.seconds(terms[most], "modelled") for terms in (own, theirs))
+    return f"By the time model, {what} takes {yours} in your kernel, and {its} in {rung}'s own. {remedy}"
 
 
 def _hint(claim: ClaimResult, verb: str, idea: str, sizes: Problem, has_idea: bool) -> Hint:

@@ -10,12 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from grader.analysis.model import ModelledTime
 from grader.results import TimeLimit, TimeSource
 from grader.workbook.ladder import Ladder
 from grader.workbook.source_file import SourceFile
 
 SLACK = 1.1
 """A submission may take so many times what the slower of the two takes."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """What modelled times are made of."""
+
+    own: ModelledTime
+    rungs: Mapping[str, Mapping[str, float]]  # the terms of rungs, in seconds
+    multiprocessors: int
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,7 @@ class Times:
     bound_s: float | None = (
         None  # under which no version can run; None where the topic's kind has no such figure
     )
+    model: Model | None = None  # None: the times are measured, or those of schedules
 
 
 def compared_with(ladder: Ladder[SourceFile], rungs: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
-from grader.judge.claims.pace import Times
+from grader.judge.claims.pace import Model, Times
 from grader.judge.correctness.cases import Case, CaseStore, at_count_sizes, make
 from grader.judge.kernels import climb, idle_blocks, measured, profile, right_tries, submission
 from grader.judge.kernels.case_runner import CaseRunner
@@ -165,9 +165,17 @@ class Kernels(Kind[KernelFile]):
         found = kept_times(
             self.topic, asked, device, pool.arch, self.model(pool, device, self.topic.sizes_main)
         )
-        own = None if current.modelled is None else current.modelled.seconds
-        floor = bound(self.topic, self.topic.sizes_main, device)
-        return Times(own, found, naive_s=found.get(first.id), bound_s=None if floor is None else floor.time_s)
+        own, floor = current.modelled, bound(self.topic, self.topic.sizes_main, device)
+        seconds = {name: rung.seconds for name, rung in found.items() if rung.seconds is not None}
+        return Times(
+            None if own is None else own.seconds,
+            seconds,
+            naive_s=seconds.get(first.id),
+            bound_s=None if floor is None else floor.time_s,
+            model=None
+            if own is None
+            else Model(own, {name: rung.terms for name, rung in found.items()}, device.sms),
+        )
 
     def once(self, pool: DevicePool, file: KernelFile, name: str) -> KernelSubmission:
         current = KernelSubmission(name=name, file=file)
@@ -205,7 +213,8 @@ class Kernels(Kind[KernelFile]):
                     submission.model(current, cases, counted, problem, device)
             if current.refusal is not None or current.modelled is None:
                 return Modelled(reason=current.reason_without(rung.path) or "not counted")
-            return Modelled(current.modelled.seconds, current.modelled.limited_by)
+            found = current.modelled
+            return Modelled(found.seconds, found.limited_by, terms=found.terms)
 
         return model
 

@@ -77,7 +77,7 @@ class Schedules(Kind[ScheduleFile]):
             self.topic, rungs, device, pool.arch, self.model(pool, device, self.topic.sizes_main)
         )
         own = None if current.timeline is None else current.timeline.seconds
-        return Times(own, found)
+        return Times(own, {name: rung.seconds for name, rung in found.items() if rung.seconds is not None})
 
     def once(self, pool: DevicePool, file: ScheduleFile, name: str) -> ScheduleSubmission:
         job = schedule_job(pool, self.topic, self.topic.claim_sizes)

@@ -1,11 +1,13 @@
-"""Modelled times of a ladder's own rungs, kept beside compiled code: a grade compares with them."""
+"""Modelled times of a ladder's own rungs, with what they are made of, kept beside compiled code: a grade compares with
+them."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import msgspec
 
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.what_if import Modelled
@@ -22,8 +24,8 @@ def kept_times(
     device: DeviceSpec,
     arch: str,
     model: Callable[[Rung[File]], Modelled],
-) -> dict[str, float]:
-    """The seconds of rungs at the main sizes on a device: those that are kept, else modelled, and kept from then on.
+) -> dict[str, Modelled]:
+    """The times of rungs at the main sizes on a device: those that are kept, else modelled, and kept from then on.
 
     What is kept holds for one source of the rung, one state of its topic, and what a result is made with. A rung
     without a modelled time is left out.
@@ -31,12 +33,12 @@ def kept_times(
     found = {}
     for rung in rungs:
         path = cache_folder() / f"{state(topic, rung.source, arch, repr(device))}.time"
-        seconds = _read(path)
-        if seconds is None:
-            seconds = model(rung).seconds
-            write_atomically(path, json.dumps(seconds).encode())
-        if seconds is not None:
-            found[rung.id] = seconds
+        time = _read(path)
+        if time is None:
+            time = model(rung)
+            write_atomically(path, msgspec.json.encode(time))
+        if time.seconds is not None:
+            found[rung.id] = time
     return found
 
 
@@ -47,9 +49,10 @@ def state(topic: Topic, source: str, arch: str, *more: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _read(path: Path) -> float | None:
+def _read(path: Path) -> Modelled | None:
     """What was kept; None for nothing, and for a file that is not whole."""
     try:
-        return float(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        found = msgspec.json.decode(path.read_bytes(), type=Modelled)
+    except (OSError, msgspec.MsgspecError):
         return None
+    return None if found.seconds is None else found

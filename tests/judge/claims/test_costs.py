@@ -105,7 +105,12 @@ COUNTED = scattered("red") | {metrics.GLOBAL_SECTORS["ld"]: 10, metrics.GLOBAL_R
         (4, scattered("ld"), "request of `in`", "elements of `in`"),
         (5, LOCAL, ", for `sum`", "Keep `sum` in registers"),
         (8, conflicts("ld"), " in `line`:", "word: change which lane takes which element of `line`"),
-        (6, COUNTED, "10 atomic requests to `bins` take 32 accesses of a sector", "add the copy to `bins` once"),
+        (
+            6,
+            COUNTED,
+            "10 atomic requests to `bins` take 32 accesses of a sector",
+            "add the copy to `bins` once",
+        ),
     ],
 )
 def test_a_waste_names_its_array(line: int, counters: dict[str, int], says: str, mends: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 from records import record
 
 from grader.analysis.devices import boards
+from grader.analysis.model import LaunchStats, ModelledTime, modelled_time
 from grader.analysis.occupancy import occupancy
 from grader.emulator.streams.commands import Recording
 from grader.emulator.streams.timeline import Timeline
@@ -172,16 +173,48 @@ def test_no_idea_is_told_that_a_kernel_has() -> None:
         assert ("A thread takes one byte" in hint.text) == hint.idea == idea
 
 
-@pytest.mark.parametrize(("own", "took"), [(1.2e-3, "it takes ≈1.2 ms"), (None, "a block has not ended")])
+@pytest.mark.parametrize(
+    ("own", "took"), [(1.2e-3, "it takes ≈1.2 ms"), (None, "a block of it has not ended")]
+)
 def test_who_is_too_slow_is_told_by_how_much(own: float | None, took: str) -> None:
     times = Times(own, {"a": 1e-3, "b": 0.5e-3})
     limit = pace.limit(LADDER, "b", times)
     assert limit is not None
     assert not limit.held
     hint = hints.too_slow(LADDER, limit, times)
-    assert f"b has all that it claims, and is faster: at the main sizes {took}, at most ≈1.1 ms" in hint.text
+    assert (
+        f"has all that b claims, and is too slow for it: at the main sizes {took}, at most ≈1.1 ms"
+        in hint.text
+    )
     assert hint.text.endswith(f"The idea: {hints.first_sentence(LADDER['b'].idea)}")
     assert (hint.rung, hint.value, hint.limit) == ("b", own, limit.limit_s)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "terms", "why"),
+    [
+        (
+            500,
+            {"issue": 9e-4, "dram": 5e-4},
+            "issuing instructions takes ≈900 µs in your kernel, and ≈600 µs in b's",
+        ),
+        (500, {"issue": 6e-4, "dram": 5e-4}, "Let all warps and all multiprocessors work"),
+        (1, {"issue": 9e-4, "dram": 5e-4}, "The grid has 1 block, and the GPU 132 multiprocessors"),
+    ],
+)
+def test_who_is_too_slow_is_told_what_takes_longer(blocks: int, terms: dict[str, float], why: str) -> None:
+    model = pace.Model(
+        ModelledTime(1.2e-3, terms, "issue", blocks), {"b": {"issue": 6e-4, "dram": 5e-4}}, 132
+    )
+    times = Times(1.2e-3, {"a": 1e-3, "b": 0.5e-3}, model=model)
+    limit = pace.limit(LADDER, "b", times)
+    assert limit is not None
+    assert why in hints.too_slow(LADDER, limit, times).text
+
+
+def test_every_term_of_the_model_has_words() -> None:
+    launch = LaunchStats(1, 32, 16, 0, {}, l1_clocks=0, dram_read=0, dram_write=0, l2_read=0)
+    assert modelled_time(boards()[0], [launch]).terms.keys() == hints._TERMS.keys()
 
 
 def test_a_limit_is_a_tenth_above_the_slower_of_two_rungs() -> None:
