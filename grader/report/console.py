@@ -423,8 +423,8 @@ def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Renderab
     if result.rung_reached is not None and len(rungs) > 1:
         parts += ["", _reached(result.rung_reached, rungs)]
     shown = [hint for number, hint in enumerate(result.hints) if number == 0 or hint.claim is None]
-    for hint in shown:
-        parts += ["", _next(hint)]
+    for number, hint in enumerate(shown):
+        parts += ["", Text.assemble(("Also: " if number else "Next: ", "bold"), hint.text)]
     if result.costliest is not None:
         parts += ["", *costliest(result.costliest, source)]
     parts += words.told([*said(result), *(hint.text for hint in shown)])
@@ -470,7 +470,8 @@ def what_was_seen(result: Grade, source: Sequence[str]) -> Iterable[RenderableTy
         for case in result.cases:
             if case.first_mismatch:
                 yield from corner(case.first_mismatch)
-    yield from findings(result.findings[1:], result.file, source)
+    told = [finding.remedy for finding in result.findings[:1] if finding.remedy]
+    yield from findings(result.findings[1:], result.file, source, told)
     yield from printed(result.printed)
 
 
@@ -608,14 +609,20 @@ def _reached(reached: str, rungs: Sequence[str]) -> Text:
     return text
 
 
-def findings(items: Sequence[FindingResult], file: str, source: Sequence[str]) -> Iterable[RenderableType]:
-    """Faults that the emulator saw, each with the line it happened in."""
+def findings(
+    items: Sequence[FindingResult], file: str, source: Sequence[str], told: Iterable[str] = ()
+) -> Iterable[RenderableType]:
+    """Faults that the emulator saw, each with the line it happened in, and with what mends it where that is not `told`
+    above it."""
+    remedies = {*told}
     for finding in items:
         where = f"{finding.file or file}:{finding.line}" if finding.line else file
         times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
         text = Text.assemble((f"{where}: ", "bold"), (finding.kind.replace("_", " "), "red"), ": ")
         text.append(f"{finding.message}{times}")
-        text.append(f". {finding.remedy}" if finding.remedy else "")
+        if finding.remedy and finding.remedy not in remedies:
+            text.append(f". {finding.remedy}")
+            remedies.add(finding.remedy)
         yield Padding(text, (1, 0, 0, 2))
         yield quoted(finding, source)
 

@@ -76,8 +76,9 @@ def load(name: str, root: Path | None = None, or_exercise: bool = False) -> Topi
         raise WarpladderError(f"`{name}` is a whole program, and no topic with a ladder", remedy=remedy)
     known = names(root)
     message = f"there is no topic `{name}`{nearest(name, [*known, *exercises.names(root)])}"
-    whole = f", and the whole programs {', '.join(programs.names(root))}" if programs.names(root) else ""
-    raise WarpladderError(message, remedy=f"the topics are {', '.join(known)}{whole}")
+    whole = programs.names(root)
+    also = f", and the whole program{'s' if len(whole) > 1 else ''} {', '.join(whole)}" if whole else ""
+    raise WarpladderError(message, remedy=f"the topics are {', '.join(known)}{also}")
 
 
 def names(root: Path | None = None) -> list[str]:

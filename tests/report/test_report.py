@@ -257,6 +257,15 @@ def test_a_hint_cuts_neither_what_is_wrong_nor_its_line() -> None:
     assert text.count("race") == 1
 
 
+def test_what_mends_several_findings_is_said_once() -> None:
+    guard, other = "Guard the access.", "Wait for the others."
+    remedies = (guard, guard, other, other)
+    findings = [FindingResult("out_of_bounds", 1, "reads", remedy=remedy) for remedy in remedies]
+    grade = Grade("gemm", "mine.cu", "fail", f"Line 1: reads. {guard}", None, 0, 9, [], findings, [], [])
+    text = shown(console.grade(grade, ["00_naive"], []))
+    assert (text.count("reads"), text.count(guard), text.count(other)) == (4, 1, 1)
+
+
 def test_a_hint_tells_what_comes_before_an_idea_and_no_idea() -> None:
     topic = topics.load("add_bias")
     first = Hint("00_naive", "Begin at row 8.", idea=False)
@@ -314,7 +323,7 @@ def test_what_no_claim_says_is_shown_beside_the_next_one() -> None:
     hints.append(Hint("01_tile", "The tile exchanges nothing."))
     grade = Grade("gemm", "mine.cu", "pass", None, "00_naive", 5, 20, [], [], NAIVE.claims, hints)
     text = shown(console.step(grade, ["00_naive", "01_tile"], []))
-    assert "Next: Needs a. Next: The tile exchanges nothing." in text
+    assert "Next: Needs a. Also: The tile exchanges nothing." in text
 
 
 def test_a_time_limit_says_what_it_is_made_of() -> None:

@@ -287,7 +287,9 @@ class CaseRunner:
             return of_order(refused, attempt.order) if blocks_meet else of_warps(refused)
         count = attempt.multiprocessors
         device = f"{count} multiprocessors" if count != 1 else "one multiprocessor"
-        return refused.saying(f"On a device with {device}: {refused.reason}")
+        return refused.saying(
+            f"As if the GPU had {device}, so that each block has more to do: {refused.reason}"
+        )
 
 
 def on_fewer(

@@ -341,5 +341,5 @@ def _why_lost(lost: Span, block: int, blocks: int) -> str:
 
 def _of_grid(step: int, span: Span, block: int, blocks: int) -> str:
     """Of a grid whose threads take one element each, or go on too far."""
-    has = f"The grid has {block * blocks} threads ({blocks} blocks of {block})"
+    has = f"The grid has {block * blocks} threads ({units.number_of(blocks, 'block')} of {block})"
     return f"{has}. {GO_ON}" if span.once else f"{has}, and they go on by {step} elements."

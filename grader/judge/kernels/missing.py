@@ -57,7 +57,8 @@ def told(
         )
     threads = math.prod(launch.grid) * block
     if span is not None and span.first == threads and _to_the_end(span):
-        return f"They are all from flat index {span.first} on, and {_threads(launch)}. {GO_ON}"
+        counted = ", counted row by row" if missing.ndim > 1 else ""
+        return f"They are all elements from {span.first} on{counted}, and {_threads(launch)}. {GO_ON}"
     if ends := _both_ends(flat):
         return ends
     for unit, line in _lines(missing):

@@ -87,6 +87,8 @@ EXPLAINING = 1 << 20
 MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned", "undefined_shuffle")
 """Findings behind which there may be a mistake in the text that is not where they are."""
 
+SAME_CHANGE = "What mends the first finding mends this one."
+
 _OWN_ELEMENTS = (
     "In line {line} each thread reads only what it has stored itself in `{array}`, so that `{array}` exchanges "
     "nothing: leave it out, or have each thread read what another has stored."
@@ -178,7 +180,8 @@ class KernelSubmission(Submission):
         """A change after which nothing is found any more: what else would mend a finding need not, and may mislead."""
         self.mended = change
         self.findings = [
-            replace(finding, remedy=None if place else change) for place, finding in enumerate(self.findings)
+            replace(finding, remedy=SAME_CHANGE if place else change)
+            for place, finding in enumerate(self.findings)
         ]
 
 
@@ -230,7 +233,7 @@ def try_on_one(current: KernelSubmission, runner: CaseRunner, cases: Iterable[Ca
             continue
         current.tried(runner, case, outcome)
         if outcome.refusal is not None:
-            said = "With the grid for a device of one multiprocessor, whose blocks have most to do"
+            said = "With the grid as if the GPU had one multiprocessor, so that each block has more to do"
             raise outcome.refusal.saying(f"{said}: {outcome.refusal.reason}")
 
 

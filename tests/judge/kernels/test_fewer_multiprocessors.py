@@ -48,7 +48,9 @@ def test_an_exact_case_is_run_on_a_smaller_device_as_well(tmp_path: Path, stride
     assert real.refusal is None, "one kind of case is enough"
     assert (exact.refusal is None) is passes
     if exact.refusal is not None:
-        assert exact.refusal.reason.startswith(f"On a device with {FEW_MULTIPROCESSORS} multiprocessors: ")
+        assert exact.refusal.reason.startswith(
+            f"As if the GPU had {FEW_MULTIPROCESSORS} multiprocessors, so that"
+        )
 
 
 def test_a_loop_that_never_ends_is_found_at_a_small_size_whatever_the_grid(tmp_path: Path) -> None:
@@ -65,7 +67,9 @@ def test_a_loop_that_never_ends_is_found_at_a_small_size_whatever_the_grid(tmp_p
     assert small is None, "one size is enough"
     assert large is not None
     assert large.verdict == "timeout"
-    assert large.reason.startswith("On a device with one multiprocessor: ")
+    assert large.reason.startswith(
+        "As if the GPU had one multiprocessor, so that each block has more to do: "
+    )
 
 
 @pytest.mark.soak(area="judge")
