@@ -58,16 +58,22 @@ def hint(
       ladder hint transpose mine.cu --step 2
     """
     from grader import book
+    from grader.judge.claims.hints import resembled
     from grader.report.grades import hints
     from grader.workbook.topics import load
 
     loaded = load(topic, or_exercise=True)
     result = _graded(loaded, file, device, arch)
-    found = hints.aim(loaded, result, "\n".join(lines_of(file)))
+    source = "\n".join(lines_of(file))
+    found = hints.aim(loaded, result, source)
     chosen = step or _asked(loaded, file, found)
     place = ""
     if found is not None and (loaded.folder / "lesson.md").is_file():
-        place = book.lesson(loaded, loaded.section(found.name))
+        section = loaded.section(found.name)
+        if result.verdict != "pass" and not found.before and loaded.first_step is not None:
+            near = resembled(loaded.ladder, source)
+            section = (near and loaded.section(near)) or loaded.first_step.section
+        place = book.lesson(loaded, section)
     console = console_for()
     shown = hints.hint(chosen, result, found, lines_of(file), place)
     console.print(shown, crop=False, soft_wrap=not console.is_terminal)

@@ -83,6 +83,7 @@ def test_a_file_that_has_changed_is_judged_again(ladder: Ladder, monkeypatch: py
     said = asked(ladder, "--step", "2")
     assert "Look at line" in said
     assert "out[0] = in" in said
+    assert 'under "00: read rows, write columns"' in asked(ladder, "--step", "1")
 
 
 def test_a_wrong_kernel_is_led_to_what_its_starter_asks(ladder: Ladder) -> None:

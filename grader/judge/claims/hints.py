@@ -96,6 +96,12 @@ def _idea(ladder: Ladder[SourceFile], rung: str, source: str) -> str:
     return known or f"The idea: {first_sentence(idea)}"
 
 
+def resembled(ladder: Ladder[SourceFile], source: str) -> str | None:
+    """The lowest rung that has what a text has of ideas; None where it has none, or others than all rungs."""
+    begun = _marks(source)
+    return next((rung.id for rung in ladder.rungs if begun and begun <= _marks(rung.source)), None)
+
+
 def _marks(source: str) -> set[str]:
     return set(_MARK.findall(cuda_source.plain(source)))
 

@@ -212,6 +212,14 @@ def test_who_is_too_slow_is_told_what_takes_longer(blocks: int, terms: dict[str,
     assert why in hints.too_slow(LADDER, limit, times).text
 
 
+@pytest.mark.parametrize(
+    ("text", "rung"),
+    [("__shared__ float s[256];", "01_one_adds"), ("s += double4(0).x;", None), ("", None)],
+)
+def test_what_a_text_resembles_is_the_lowest_rung_that_has_its_idea(text: str, rung: str | None) -> None:
+    assert hints.resembled(topics.load("block_sum").ladder, text) == rung
+
+
 def test_every_term_of_the_model_has_words() -> None:
     launch = LaunchStats(1, 32, 16, 0, {}, l1_clocks=0, dram_read=0, dram_write=0, l2_read=0)
     assert modelled_time(boards()[0], [launch]).terms.keys() == hints._TERMS.keys()
