@@ -257,6 +257,15 @@ def test_a_hint_cuts_neither_what_is_wrong_nor_its_line() -> None:
     assert text.count("race") == 1
 
 
+def test_what_a_starter_asks_for_is_left_to_do_in_it_and_not_where_it_is_mended() -> None:
+    topic = topics.load("decode")  # what mends it stands elsewhere in the starter
+    step = topic.first_step
+    assert step is not None
+    grade = Grade("decode", "mine.cu", "fail", "Wrong.", None, 0, 9, [], [], [], [])
+    found = [hints.aim(topic, grade, text) for text in (topic.starter_text, topic.mended(step))]
+    assert [aim and bool(aim.pieces) for aim in found] == [True, False]
+
+
 def test_what_mends_several_findings_is_said_once() -> None:
     guard, other = "Guard the access.", "Wait for the others."
     remedies = (guard, guard, other, other)

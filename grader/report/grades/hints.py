@@ -57,7 +57,9 @@ def aim(topic: Topic, result: Grade, source: str) -> Aim | None:
     if topic.hints:
         return Aim(FIRST_STEP, "", FROM_STARTER, starter, ladder.rungs[0].source, told=topic.hints)
     if result.verdict != "pass" and step is not None:
-        pieces = tuple(old for old, new in step.mend if old in source and new not in source)
+        pieces = tuple(
+            old for old, new in step.mend if old in source and source.count(new) <= starter.count(new)
+        )
         if not pieces:
             return Aim(FIRST_STEP, result.reason or "", "", "", "")
         told = f'{step.concept} The lesson tells it under "{step.section}".'
