@@ -57,6 +57,10 @@ _STORE_2 = re.compile(
     r"(?P<store>\b\w+\[\s*(?:\(\s*\w+\s*\)\s*|[\w<>]+\(\s*)?(?P<row>[A-Za-z_][\w. +]*?)\s*\)?\s*\*\s*(?P<size>\w+)"
     r"\s*\+\s*(?P<column>[A-Za-z_][\w. +]*?)\s*\]\s*=(?!=))"
 )
+_BLOCK_AS_THREAD = re.compile(
+    r"\bthreadIdx\.x\s*\*\s*(?:\d+|[A-Z]\w*|blockDim\.x)\s*\+\s*blockIdx\.x\b"
+    r"|\bblockIdx\.x\s*\+\s*threadIdx\.x\s*\*\s*(?:\d+|[A-Z]\w*|blockDim\.x)(?![\w.])"
+)
 _OTHER = {"x": "y", "y": "x"}
 
 
@@ -245,6 +249,17 @@ _TURNED = {
     "threadIdx": "Threads beside one another then write elements beside one another, which others have read.",
 }
 """What changes places, and why."""
+
+
+def of_block(source: str) -> Edit | None:
+    """threadIdx and blockIdx exchanged in the only index that has a thread's number times the threads of a block."""
+    found = [(line, each) for line in lines_of(source) for each in _BLOCK_AS_THREAD.finditer(line.text)]
+    if len(found) != 1:
+        return None
+    ((line, index),) = found
+    new = index[0].replace("thread", "_").replace("blockIdx", "threadIdx").replace("_", "block")
+    why = "Blocks lie one behind another, and the threads of a block beside each other."
+    return in_place(line, index, 0, new, why)
 
 
 def along_rows(source: str) -> Edit | None:

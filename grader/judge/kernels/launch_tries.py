@@ -20,6 +20,7 @@ from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.source_tries import compiled, everywhere, others
 from grader.judge.refused import Refused
 from grader.workbook import begins, units
+from grader.workbook.edit import Edit
 from grader.workbook.expressions import Expression
 from grader.workbook.reference import Problem
 
@@ -82,7 +83,8 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
             if not changes or not _right(runner, kernel, each, replace(planned, launches=launches)):
                 break
         else:
-            if said in ACROSS and (one := _of_names(runner, kernel, tried)):
+            own = _IN_KERNEL.get(said)
+            if own and (one := _of_kernel(runner, kernel, tried, own(kernel.file.source))):
                 return one
             if said == SIZES and (one := _of_one_size(runner, kernel)):
                 return f"With {one} in the launch block it comes out right."
@@ -92,9 +94,8 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
     return next(filter(None, (way(runner, kernel, tried) for way in ways)), "")
 
 
-def _of_names(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
-    """Row and column exchanged in the kernel, where x is not to count rows: the launch is then right as it is."""
-    edit = begins.along_rows(kernel.file.source)
+def _of_kernel(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], edit: Edit | None) -> str:
+    """What is exchanged in the kernel instead: the launch is then right as it is."""
     changed = compiled(kernel, [edit]) if edit else ()
     mends = any(everywhere(runner, each, tried) for _, each in changed)
     return f"With {edit.said} it comes out right. {edit.why}" if edit and mends else ""
@@ -217,17 +218,21 @@ def _turned(shape: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 GRID, BOTH, SIZES = "x and y of `grid`", "x and y of `grid` and `block`", "the two sizes in `grid`"
+BLOCK = "`grid` and `block`"
 
 OF_TWO_SIDES = (GRID, BOTH)
 
-ACROSS = (*OF_TWO_SIDES, SIZES)
-"""What may be as it has to be, where the kernel takes rows for columns."""
+_IN_KERNEL: Mapping[str, Callable[[str], Edit | None]] = {
+    **dict.fromkeys((*OF_TWO_SIDES, SIZES), begins.along_rows),
+    BLOCK: begins.of_block,
+}
+"""What may be as it has to be, where the kernel takes rows for columns, or threads for blocks."""
 
 WAYS: Mapping[str, Callable[[Launch, Launch], Launch]] = {
     GRID: lambda launch, _: structs.replace(launch, grid=_turned(launch.grid)),
     "x and y of `block`": lambda launch, _: structs.replace(launch, block=_turned(launch.block)),
     BOTH: lambda launch, _: structs.replace(launch, grid=_turned(launch.grid), block=_turned(launch.block)),
-    "`grid` and `block`": lambda launch, _: structs.replace(launch, grid=launch.block, block=launch.grid),
+    BLOCK: lambda launch, _: structs.replace(launch, grid=launch.block, block=launch.grid),
     SIZES: lambda launch, turned: structs.replace(launch, grid=turned.grid),
 }
 """What is often exchanged, and the launch where it is not, from it and from that of a problem of exchanged sizes."""
