@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from grader.workbook.cuda_source import FUNCTION, constant, int_sizes, line_at
+from grader.workbook.edit import Change
 from grader.workbook.suspects.text import Said, looked_at, sets
 
 _LOOPS = 100  # of a file, that are looked at: bounds a stranger's work
@@ -146,26 +147,52 @@ def idle(source: str) -> list[int]:
     ]
 
 
+def around(source: str, places: Sequence[int]) -> list[Loop]:
+    """The loops in whose heads or bodies one of these places of the source is."""
+    every = islice(loops_of(looked_at(source)), _LOOPS)
+    ends = ((loop, loop.inside + len(loop.body)) for loop in every)
+    return [loop for loop, end in ends if any(min(loop.at, loop.inside) <= at < end for at in places)]
+
+
+def cut_short(loop: Loop) -> Iterator[tuple[Change, ...]]:
+    """The changes that have a loop do nothing, and that have it do its first turn alone."""
+    start, end = loop.inside, loop.inside + len(loop.body)
+    for first, last in (("{ break; ", " }"), ("{ ", " break; }")):
+        yield (start, start, first), (end, end, last)
+
+
 def each_behind(text: str) -> Iterator[Said]:
-    """Loops from a thread's own place in the grid to the end, one by one, that store all elements behind it: those of
-    the threads behind it as well."""
+    """Loops from a thread's own place in the grid to the end, by fewer than all threads of the grid, that store
+    elements behind it: those of other threads as well."""
     sizes = "|".join(int_sizes(text)[0])
     for loop in islice(loops_of(text), _LOOPS) if sizes else ():
         ends = re.fullmatch(rf"(\w+)\s*<\s*(?:{sizes})", loop.condition)
         if not ends or not _stores_at(loop.body, name := ends[1]):
             continue
         steps = [loop.step] if loop.step else [found[0] for found in _step_of(name).finditer(loop.body)]
-        one = rf"\+\+\s*{name}|{name}\s*(?:\+\+|\+=\s*1|=\s*{name}\s*\+\s*1)"
+        by = _by(text, name, steps[0].strip()) if len(steps) == 1 else ""
         own = _last_set(f"{text[: loop.at]}{loop.start};", name)
         place = _OF_ONE_THREAD.fullmatch(_last_set(text[: loop.at], own) if own.isidentifier() else own)
-        if place and len(steps) == 1 and re.fullmatch(one, steps[0].strip()):
+        if place and by:
             line, axis = line_at(text, loop.at), place["axis"] or place["own"]
+            all_of = "all that are" if by == "1" else f"every `{by}`-th that is"
             yield (
                 line,
-                f"Line {line}: from its own, `{own}`, each thread stores all that are behind it, and so those of "
+                f"Line {line}: from its own, `{own}`, each thread stores {all_of} behind it, and so those of "
                 f"other threads as well: step by all threads of the grid, `{name} += gridDim.{axis} * "
                 f"blockDim.{axis}`, or leave the loop out where the grid has a thread for each.",
             )
+
+
+def _by(text: str, name: str, step: str) -> str:
+    """By what a step goes on, where that is a number, or the blocks or the threads along an axis alone; "" of others,
+    which may be all threads of a grid."""
+    if re.fullmatch(rf"\+\+\s*{name}|{name}\s*\+\+", step):
+        return "1"
+    found = re.fullmatch(rf"{name}\s*(?:\+=|=\s*{name}\s*\+)\s*([\w.]+)", step)
+    by = found[1] if found else ""
+    known = re.fullmatch(r"(?:grid|block)Dim\.[xyz]", by) or constant(text, by) is not None
+    return by if known else ""
 
 
 def _last_set(text: str, name: str) -> str:

@@ -20,6 +20,10 @@ OTHER_OLD = (
 OF_N = (
     "__global__ void k(const float* in, float* out, int N) {\nconst int i = blockIdx.x * B + threadIdx.x;\n"
 )
+EVERY = (
+    "each thread stores every `{by}`-th that is behind it, and so those of other threads as well: step by all threads "
+    "of the grid, `j += gridDim.x * blockDim.x`, or leave the loop out where the grid has a thread for each."
+)
 BEHIND = (
     "each thread stores all that are behind it, and so those of other threads as well: step by all threads of the "
     "grid, `j += gridDim.x * blockDim.x`, or leave the loop out where the grid has a thread for each."
@@ -32,6 +36,10 @@ BEHIND = (
         (f"{OF_N}for (int j = i; j < N; j++) out[j] = in[j];", f"Line 3: from its own, `i`, {BEHIND}"),
         (f"{OF_N}int j = i;\nwhile (j < N) {{\n    out[j] = in[j];\n    j += 1;\n}}",
          f"Line 4: from its own, `i`, {BEHIND}"),
+        (f"constexpr int B = 32;\n{OF_N}for (int j = i; j < N; j += B) out[j] = in[j];",
+         f"Line 4: from its own, `i`, {EVERY.format(by='B')}"),
+        (f"{OF_N}for (int j = i; j < N; j += gridDim.x) out[j] = in[j];",
+         f"Line 3: from its own, `i`, {EVERY.format(by='gridDim.x')}"),
         (f"{OF_N}for (int j = threadIdx.x + blockIdx.x * B; j < N; ++j) {{\n    size_t k = j;\n    out[k] = 0;\n}}",
          f"Line 3: from its own, `threadIdx.x + blockIdx.x * B`, {BEHIND}"),
         ("for (int i = t; i < N; i += f(2)) {\n    mine = in[i];\n}",
