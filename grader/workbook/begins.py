@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby, islice
 
-from grader.workbook.cuda_source import int_sizes, line_at, plain
-from grader.workbook.edit import SEVERAL, Edit, Line, in_place, in_places, lines_of, where
+from grader.workbook.cuda_source import int_sizes, line_at, plain, shared_arrays
+from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, lines_of, where
 
 _IN_BLOCK = re.compile(r"=\s*(?P<start>threadIdx\.x)\s*;")
 _OTHER_AXIS = re.compile(
@@ -17,9 +18,11 @@ _OTHER_AXIS = re.compile(
 )
 _CAST = r"(?:\(\s*[\w ]+\)\s*|[\w<>]+\s*\(\s*)?"
 _OF_GRID = re.compile(
-    rf"\b(?P<name>\w+)\s*=\s*(?P<all>(?P<before>threadIdx\.[xy]\s*\+\s*)?{_CAST}(?:blockIdx\.[xy]\s*\)?\s*\*\s*"
-    r"(?P<by>\w+(?:\.[xy])?)|(?P<times>\w+(?:\.[xy])?)\s*\*\s*blockIdx\.[xy])(?P<behind>\s*\+\s*threadIdx\.[xy])?)\s*;"
+    rf"\b(?P<name>\w+)\s*=\s*(?P<all>(?P<before>threadIdx\.[xy]\s*\+\s*)?{_CAST}(?:blockIdx\.(?P<axis>[xy])\s*\)?\s*\*\s*"
+    r"(?P<by>\w+(?:\.[xy])?)|(?P<times>\w+(?:\.[xy])?)\s*\*\s*blockIdx\.(?P<its>[xy]))(?P<behind>\s*\+\s*threadIdx\.[xy])?)\s*;"
 )
+_BY_BLOCKS = re.compile(r"^cdiv\((?P<size>[^(),]+),\s*(?P<each>[^(),]+)\)$")
+_SIDE = re.compile(r'"(?P<text>[^"]*)"|(?P<number>\d+)')
 _ROWS = (
     re.compile(r"=\s*\w+\s*\+\s*(?P<row>[A-Za-z_][\w.]*)\s*;"),
     re.compile(r"&\s*\w+\[\s*(?P<row>[A-Za-z_][\w.]*)\s*\]"),
@@ -44,6 +47,11 @@ _ALONE = re.compile(
     r"\b(?P<condition>if\s*\(\s*(?:(?:threadIdx\.x|\w+)\s*==\s*0|!\s*(?:threadIdx\.x|\w+))\s*\))\s*\{?\s*"
     r"atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<sum>[A-Za-z_]\w*)\s*\)"
 )
+_ADDED_BY_ALL = re.compile(
+    r"(?<=[;{}])\s*(?P<adds>atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<array>\w+)\[)"
+    r"(?P<at>\s*(?:threadIdx\.x|\w+)\s*)(?P<rest>\]\s*\)\s*;)"
+)
+_OWN_NUMBER = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*;")
 _COUNTS = re.compile(
     r"\bfor\s*\(\s*(?:int|unsigned|size_t)\s+(?P<name>\w+)\s*=\s*0\s*;\s*(?P<condition>(?P=name)\s*<=?\s*\w+)\s*;[^;{}]*\)\s*\{?"
 )
@@ -69,13 +77,14 @@ def edits(source: str) -> Iterator[Edit]:
     text, lines = plain(source), list(lines_of(source))
     yield from _in_grid(text, lines)
     yield from _other_axis(lines)
-    yield from _of_several(text, lines)
+    yield from _of_several(source, text, lines)
     yield from _guarded(text)
     yield from _returned(text)
     yield from _turned(lines)
     yield from _turned_behind(text, lines)
     yield from _stored_where(text)
     yield from _alone(text)
+    yield from _by_all(text)
     yield from _offsets(text, lines)
     yield from _rows(text, lines)
 
@@ -99,25 +108,67 @@ def _other_axis(lines: Sequence[Line]) -> Iterator[Edit]:
                 yield in_place(line, found, 0, new, why)
 
 
-def _of_several(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+def _of_several(source: str, text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """What takes several elements a thread begins behind one a thread of all before it: a block whose threads go on by
     a block, or a thread whose elements lie beside one another."""
     for line in lines:
         for found in _OF_GRID.finditer(line.text):
-            side = "by" if found["by"] else "times"
-            apart = rf"(?<![\w.]){found['name']}\s*\+\s*(?:(?P<times>\w+)\s*\*\s*)?{re.escape(found[side])}\b"
+            side, axis = "by" if found["by"] else "times", found["axis"] or found["its"]
+            threads = "|".join(map(re.escape, {found[side], *threads_of(source, axis)}))
+            apart = rf"(?<![\w.]){found['name']}\s*\+\s*(?:(?P<times>\w+)\s*\*\s*)?(?:{threads})\b(?!\s*[*.])"
             times = {each["times"] or "1" for each in re.finditer(apart, text)}
             most = [str(int(each) + 1) for each in times if each.isdigit()]
             most += [steps for each in times if (steps := _steps(text, each))]
             for many in sorted(most)[-1:]:
                 why = f"A block takes {many} elements a thread, and so do those before it."
-                yield in_place(line, found, side, f"({many} * {found[side]})", why)
+                further = in_place(line, found, side, f"({many} * {found[side]})", why)
+                yield from _with_grid(source, further, axis, many)
             beside = rf"(?<![\w.]){found['name']}\s*\+\s*([A-Za-z_]\w*)(?!\s*[\w.*(])"
             of_thread = found["before"] or found["behind"]
             for step in list(dict.fromkeys(re.findall(beside, text)))[:SEVERAL] if of_thread else ():
                 if many := _steps(text, step):
                     why = f"A thread takes {many} elements, and so do those before it."
-                    yield in_place(line, found, "all", f"({found['all']}) * {many}", why)
+                    further = in_place(line, found, "all", f"({found['all']}) * {many}", why)
+                    yield from _with_grid(source, further, axis, many)
+
+
+def _with_grid(source: str, edit: Edit, axis: str, many: str) -> Iterator[Edit]:
+    """A change by which a block takes several times as much, with a grid of as many fewer blocks, where that can be
+    told, and alone."""
+    if grid := of_grid(source, axis, many):
+        change, given = grid
+        said = f"{edit.said}, and `{change[2]}` in place of `{given}` in `grid`"
+        yield replace(edit, said=said, changes=tuple(sorted((change, *edit.changes))))
+    yield edit
+
+
+def threads_of(source: str, axis: str) -> set[str]:
+    """The names of the threads that a block has along an axis."""
+    sides = _side(source, "block", axis)
+    return {f"blockDim.{axis}", *((sides[0],) if sides else ())}
+
+
+def of_grid(source: str, axis: str, many: str) -> tuple[Change, str] | None:
+    """The change of the only grid, of which each block takes so many times as much as one element a thread, and what
+    stands there; None of one that does not count such blocks."""
+    side, block = _side(source, "grid", axis), _side(source, "block", axis)
+    blocks = _BY_BLOCKS.match(side[0]) if side else None
+    if side is None or block is None or blocks is None or blocks["each"] != block[0]:
+        return None
+    text, start = side
+    fewer = f"cdiv({blocks['size']}, {blocks['each']} * {many})"
+    return (start, start + len(text), fewer), text
+
+
+def _side(source: str, key: str, axis: str) -> tuple[str, int] | None:
+    """A side of the only grid, or block, and where it stands; None of several launches, or where there is none."""
+    lines = list(re.finditer(rf"^// *{key} *= *\[(.*)\]", source, re.MULTILINE))
+    sides = list(_SIDE.finditer(source, *lines[0].span(1))) if len(lines) == 1 else []
+    at = "xyz".index(axis)
+    if at >= len(sides):
+        return None
+    side = sides[at]
+    return (side["text"] or side["number"], side.start("text" if side["text"] else "number"))
 
 
 def _steps(text: str, name: str) -> str:
@@ -309,6 +360,18 @@ def _alone(text: str) -> Iterator[Edit]:
             why = f"`{found['sum']}` is a variable of each thread, and not one of the block's."
             change = (*found.span("condition"), "")
             yield Edit(f"`{found['condition']}` in line {line} deleted", line, (change,), why)
+
+
+def _by_all(text: str) -> Iterator[Edit]:
+    """All threads of a block hand on what its first one is to hand on, of an array in shared memory."""
+    shared, own = shared_arrays(text), _OWN_NUMBER.search(text)
+    first = f"if ({own[1] if own else 'threadIdx.x'} == 0) "
+    for found in islice(_ADDED_BY_ALL.finditer(text), SEVERAL):
+        if found["array"] in shared:
+            line, start = line_at(text, found.start("adds")), found.start("adds")
+            why = f"Each thread of a block adds, and `{found['array']}[0]` alone is the block's sum."
+            changes = ((start, start, first), (*found.span("at"), "0"))
+            yield Edit(f"`{first}{found['adds']}0{found['rest']}` in line {line}", line, changes, why)
 
 
 def _offsets(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

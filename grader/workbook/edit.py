@@ -40,6 +40,11 @@ class Edit:
         numbers = (source.count("\n", 0, at) for start, end, _ in self.changes for at in (start, end))
         return {text[number].strip() for number in numbers}
 
+    def of_launch(self, source: str) -> bool:
+        """Whether it changes the launch block as well, which stands in comments."""
+        text = plain(source)
+        return any(source[start:end] != text[start:end] for start, end, _ in self.changes)
+
     def applied(self, source: str) -> str:
         """The changed source."""
         for start, end, text in reversed(self.changes):

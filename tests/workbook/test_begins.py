@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from grader.workbook.begins import along_rows, edits, turned
+from grader.workbook.begins import along_rows, edits, of_block, turned
 
 ALL = "__global__ void k(const float* in, float* out, int M, int N) {\n"
 ONE = "__global__ void k(const float* in, float* out, int N) {\n"
+LAUNCH = '// grid = ["cdiv(N, {})"]\n// block = ["B"]\n'
+SUM = "__shared__ float s[32];\nint t = threadIdx.x;\n"
 X0_Y0 = "int x0 = blockIdx.x * T, y0 = blockIdx.y * T;\n"
 X_Y = "const int x = blockIdx.x * T + threadIdx.x;\nconst int y = blockIdx.y * T + threadIdx.y;\n"
 X_Y_LATER = X_Y.replace("const ", "")
@@ -34,6 +36,15 @@ X_Y_LATER = X_Y.replace("const ", "")
         ("i = blockIdx.x * B;\nfor (int k = 0; k < W; k++) s += in[i + k];", None),
         ("i = blockIdx.x * B + threadIdx.x;\nfor (int k = 0; k < W && i + k < N; k++) s += in[i + k];",
          "i = (blockIdx.x * B + threadIdx.x) * W;\nfor (int k = 0; k < W && i + k < N; k++) s += in[i + k];"),
+        (f"{LAUNCH.format('B')}i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+         "for (int k = 0; k < 4; k++) s += in[i + k * B];",
+         f"{LAUNCH.format('B * 4')}i = blockIdx.x * (4 * blockDim.x) + threadIdx.x;\n"
+         "for (int k = 0; k < 4; k++) s += in[i + k * B];"),
+        (f"{LAUNCH.format('B * 2')}i = blockIdx.x * blockDim.x + threadIdx.x;\ns = in[i] + in[i + B];",
+         f"{LAUNCH.format('B * 2')}i = blockIdx.x * (2 * blockDim.x) + threadIdx.x;\ns = in[i] + in[i + B];"),
+        (f"{SUM}atomicAdd(out, s[t]);", f"{SUM}if (t == 0) atomicAdd(out, s[0]);"),
+        (f"{SUM}if (t < 32)\n    atomicAdd(out, s[t]);", None),
+        ("atomicAdd(bins, weights[t]);", None),
         (f"{ONE}for (int k = 0; k < 4; ++k) {{\n    out[i + k] = 0;\n}}",
          f"{ONE}for (int k = 0; k < 4 && i + k < N; ++k) {{\n    out[i + k] = 0;\n}}"),
         (f"{ONE}for (int k = 0; k < 4; ++k) {{\n    s += w[i * 4 + k];\n}}", None),
@@ -98,3 +109,17 @@ def test_rows_are_not_counted_by_x(index: str, becomes: str | None) -> None:
     behind = f"out[{index}] = 1;"
     edit = along_rows(f"{X_Y}{behind}")
     assert (edit and edit.applied(f"{X_Y}{behind}")) == (becomes and f"{becomes}{behind}")
+
+
+@pytest.mark.parametrize(
+    ("index", "becomes"),
+    [
+        ("threadIdx.x * 256 + blockIdx.x", "blockIdx.x * 256 + threadIdx.x"),
+        ("blockIdx.x + threadIdx.x * blockDim.x", "threadIdx.x + blockIdx.x * blockDim.x"),
+        ("threadIdx.x * gridDim.x + blockIdx.x", None),
+        ("blockIdx.x + threadIdx.x * gridDim.x", None),
+    ],
+)
+def test_blocks_are_not_taken_for_threads(index: str, becomes: str | None) -> None:
+    edit = of_block(f"int i = {index};")
+    assert (edit and edit.applied(f"int i = {index};")) == (becomes and f"int i = {becomes};")

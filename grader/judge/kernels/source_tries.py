@@ -90,7 +90,7 @@ def mended(
         else:
             also = (*behind(runner.topic, edit, source, tried[0]), *others(runner, tried))
             mends = all(_kept(ran, runner, changed, case).refusal is None for case in also)
-            if mends and not (edit.any and (known.costs_more(ran) or known.stores_again(changed, tried[0]))):
+            if mends and not (edit.any and known.hidden(edit, changed, ran, (*tried, *also))):
                 if not (own := _of_own_elements(source, edit)):
                     return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
                 alone = alone or _ALONE.format(
@@ -114,6 +114,27 @@ class _Known:
     runner: CaseRunner
     kernel: Kernel
     ran: dict[Case, Outcome] = field(default_factory=dict)
+    needless: dict[int, bool] = field(default_factory=dict)
+    """Of loops by where they stand: whether it is right without their turns."""
+
+    def hidden(self, edit: Edit, changed: Kernel, ran: Mapping[Case, Outcome], cases: Sequence[Case]) -> bool:
+        """Whether what comes out right with a change is as wrong as before, and is only not seen any more."""
+        return self.costs_more(ran) or self.stores_again(changed, cases[0]) or self.cut_short(edit, cases)
+
+    def cut_short(self, edit: Edit, cases: Sequence[Case]) -> bool:
+        """Whether a loop that is changed need not have a turn, or a second one, for all of these cases to be right:
+        what it is written for is then wrong, and to have it do nothing mends that no more than to delete it."""
+        source = self.kernel.file.source
+        for loop in loops.around(source, [at for at, _, _ in edit.changes]):
+            if loop.at not in self.needless:
+                shorter = [Edit("", edit.line, changes) for changes in loops.cut_short(loop)]
+                without = (changed for _, changed in compiled(self.kernel, shorter))
+                self.needless[loop.at] = any(
+                    all(right(self.runner, changed, case) for case in cases) for changed in without
+                )
+            if self.needless[loop.at]:
+                return True
+        return False
 
     def costs_more(self, changed: Mapping[Case, Outcome]) -> bool:
         """Whether a changed kernel has accessed far more where this one is right, or left far more to one block."""
@@ -243,7 +264,7 @@ def _together(kernel: Kernel, edits: Sequence[Edit]) -> list[tuple[Edit, Kernel]
         accesses = _accesses(kernel.build.ptx)
         parts = enumerate(zip(edits, texts, _parts(build.ptx, len(texts)), strict=True))
         return [
-            (edit, _one_of(kernel, text, build, number, ptx))
+            (edit, _one_of(kernel, edit, text, build, number, ptx))
             for number, (edit, text, ptx) in parts
             if not edit.any or accesses <= _accesses(ptx)
         ]
@@ -255,13 +276,17 @@ def _accesses(ptx: str) -> set[str]:
     return {access for access in _ACCESS.findall(ptx) if not access.startswith("ld.param")}
 
 
-def _one_of(kernel: Kernel, text: str, build: Build, number: int, ptx: str) -> Kernel:
+def _one_of(kernel: Kernel, edit: Edit, text: str, build: Build, number: int, ptx: str) -> Kernel:
     """A changed kernel, which takes the resources that it took before, of what was compiled together."""
     before = kernel.build
     lowered = {name: build.lowered[f"{_space(number)}::{name}"] for name in kernel.file.kernels}
     used = {symbol: before.resources[before.lowered[name]] for name, symbol in lowered.items()}
     built = replace(build, ptx=ptx, lowered=lowered, resources=used)
-    return Kernel(replace(kernel.file, source=text), built, kernel.constants)
+    file = kernel.file
+    if edit.of_launch(file.source):
+        changed = parse_source(text, file.signature, file.path)
+        return Kernel(replace(changed, given=file.given), built, kernel.constants)
+    return Kernel(replace(file, source=text), built, kernel.constants)
 
 
 def _space(number: int) -> str:

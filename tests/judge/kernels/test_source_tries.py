@@ -10,8 +10,10 @@ from marking import Marking
 
 from grader.judge.correctness import cases
 from grader.judge.kernels import source_tries
+from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.submission import SAME_CHANGE, KernelSubmission
+from grader.judge.runners.pool import DevicePool
 from grader.workbook import topics
 from grader.workbook.compiler import DEFAULT_ARCH
 from grader.workbook.edit import Edit
@@ -281,3 +283,58 @@ def test_a_right_kernel_is_told_of_a_barrier_behind_a_threads_own_condition() ->
         "The __syncthreads() in line 14 stands behind the `if` of line 12, which depends on the thread."
         in advice
     )
+
+
+SUM = """// /// launch
+// [[launch]]
+// kernel = "block_sum"
+// grid = ["cdiv(N, BLOCK)"]
+// block = ["BLOCK"]
+// zero = ["out"]
+// ///
+constexpr int BLOCK = 64;
+extern "C" __global__ void block_sum(const float* in, float* out, int N)
+{
+    __shared__ float s[BLOCK];
+    const int t = threadIdx.x;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < W; k++)
+        if (i + k * BLOCK < N) sum += in[i + k * BLOCK];
+    s[t] = sum;
+    __syncthreads();
+    for (int h = BLOCK / 2; h > 0; h /= 2) {
+        if (t < h) s[t] += s[t + h];
+        __syncthreads();
+    }
+    if (t == 0) atomicAdd(out, s[0]);
+}
+"""
+
+
+def test_a_block_of_several_elements_a_thread_begins_behind_those_of_others_and_there_are_fewer(
+    tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(SUM.replace("W", "4"), "utf-8")
+    reason = marked(topics.load("block_sum"), file, problem_overrides={"N": 257}).reason or ""
+    assert (
+        "With `(4 * blockDim.x)` in place of `blockDim.x` in line 13, and `cdiv(N, BLOCK * 4)` in place of "
+        "`cdiv(N, BLOCK)` in `grid` it comes out right."
+    ) in reason
+
+
+def test_a_loop_that_hides_what_is_wrong_when_it_has_no_turn_is_not_changed() -> None:
+    topic = topics.load("block_sum")
+    by_all = SUM.replace("W", "1").replace("if (t == 0) atomicAdd(out, s[0])", "atomicAdd(out, s[t] * 1.0f)")
+    never = Edit("`BLOCK % 2`", 19, ((at := by_all.index("/ 2; h"), at + 1, "%"),), any=True)
+    with DevicePool("emulator", jobs=1, threads=1) as pool, pool.emulator() as child:
+        runner = CaseRunner(topic, cases.CaseStore(topic), child)
+        tried = [cases.make({"N": size}, "exact") for size in (2, 65)]
+        hidden = [
+            source_tries._Known(
+                runner, prepare(parse_source(text, topic.signature, Path("mine.cu")), DEFAULT_ARCH)
+            ).cut_short(never, tried)
+            for text in (by_all, by_all.replace("s[t] * 1.0f", "t ? 0 : s[0]"))
+        ]
+    assert hidden == [True, False]
