@@ -12,11 +12,12 @@ from grader.emulator import metrics
 from grader.emulator.machine.records import by_line
 from grader.errors import WarpladderError
 from grader.judge.correctness.cases import make
-from grader.judge.kernels import submission
+from grader.judge.kernels import overlaps, submission
 from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.source_tries import others
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.refused import Refused
-from grader.workbook import cuda_source
+from grader.workbook import begins, cuda_source
 from grader.workbook.edit import MOST, SEVERAL, Change, Edit
 from grader.workbook.kernel_file import parse_source
 from grader.workbook.suspects.loops import Loop, loops_of
@@ -31,8 +32,11 @@ _INDEX = re.compile(
     r"(?:\b(?P<front>\w+)\s*\*\s*)?(?P<block>\bblockIdx\.(?P<axis>[xyz])|\bsize_t\(blockIdx\.(?P<cast>[xyz])\))"
     r"(?:\s*\*\s*(?P<behind>[\w.]+))?\s*\+\s*threadIdx\.(?:(?P=axis)|(?P=cast))"
 )
-_COUNTS = re.compile(r"^\w[\w ]*?\b(?P<name>\w+)\s*=\s*0$")
-_BY_BLOCKS = re.compile(r"^cdiv\((?P<size>[^(),]+),\s*(?P<each>[^(),]+)\)$")
+_COUNTS = re.compile(r"^\w[\w ]*?\b(?P<name>\w+)\s*=\s*(?P<first>0|[A-Za-z_]\w*)$")
+_BY_ONE = r"\+\+{0}|{0}\+\+|{0} \+= 1"
+_OF_GRID = re.compile(r"\w+\s*\+=\s*(?P<threads>[^=]*\bgridDim\.[xyz]\b[^=]*)")
+_OF_ELEMENT = "1"
+"""The step of a loop that counts elements, and not from 0."""
 _QUOTED = re.compile(r'"([^"]*)"')
 _GRID = re.compile(r"\bgridDim\.([xyz])\b")
 
@@ -58,7 +62,7 @@ def _stored_again(runner: CaseRunner, current: KernelSubmission) -> str:
     if times < AGAIN:
         return ""
     source, first = current.file.source, runner.topic.ladder.ids[0]
-    near = (each for each in _begins(current) if each.turns / AGAIN < times < each.turns * AGAIN)
+    near = (each for each in _begins(source) if each.turns / AGAIN < times < each.turns * AGAIN)
     found = list(islice(near, SEVERAL))
     working = (each for each in found if _holds(runner, current, each.edit.applied(source), first))
     tried = next(working, None)
@@ -67,11 +71,24 @@ def _stored_again(runner: CaseRunner, current: KernelSubmission) -> str:
     counted = [each for each in found if re.search(rf"\b{each.counter}\b", index)]
     begin = tried or next(reversed(counted), None)
     if begin is None:
-        return ""
+        return _by_others(runner, current, line, name)
     rest = "" if tried else " What else depends on it, such as a tile, follows."
     return (
         f"Line {line} stores each element of `{name}` {begin.turns} times: a thread takes {begin.turns} in the loop of "
-        f"line {begin.loop}, and the next one begins as near to it as if it took one. {begin.edit.said}{rest}"
+        f"line {begin.loop}, and {begin.like} as if it took one. {begin.edit.said}{rest}"
+    )
+
+
+def _by_others(runner: CaseRunner, current: KernelSubmission, line: int, name: str) -> str:
+    """That blocks store each other's elements, by a loop that is not known; "" where they do not."""
+    tried = max(
+        others(runner, ()), key=lambda case: runner.topic.reference.min_bytes(case.problem), default=None
+    )
+    if tried is None or not overlaps.there_are(runner, current.compiled, tried):
+        return ""
+    return (
+        f"Line {line} stores elements of `{name}` that other threads store as well. Let each be one thread's: where a "
+        "thread takes several, those of the next one begin behind them, and the grid has as many times fewer threads."
     )
 
 
@@ -89,67 +106,83 @@ class _Begin:
     turns: int
     counter: str  # of the loop
     loop: int  # its line
+    like: str  # what is there as if a thread took one element
     edit: Edit
 
 
-def _begins(current: KernelSubmission) -> Iterator[_Begin]:
-    """Where threads may begin instead: neighbours in x stay neighbours first, as in memory."""
-    source = current.file.source
+def _begins(source: str) -> Iterator[_Begin]:
+    """Where threads may begin instead, or go on: neighbours in x stay neighbours first, as in memory."""
     text = cuda_source.plain(source)
     for loop in loops_of(text):
         counts = _COUNTS.match(loop.start)
-        name = counts["name"] if counts else ""
-        bound = re.fullmatch(rf"{name}\s*<\s*(\w+)", loop.condition) if name else None
-        turns = cuda_source.constant(source, bound[1]) if bound else None
-        if bound is None or not turns or not re.fullmatch(rf"\+\+{name}|{name}\+\+|{name} \+= 1", loop.step):
+        if counts is None or not re.fullmatch(_BY_ONE.format(name := counts["name"]), loop.step):
             continue
+        own = "" if counts["first"] == "0" else rf"{counts['first']}\s*\+\s*"
+        several = re.match(rf"{name}\s*<\s*{own}(\w+)\s*(?:$|&&)", loop.condition)
+        turns = cuda_source.constant(source, several[1]) if several else None
+        if several is None or not turns:
+            continue
+        line = cuda_source.line_at(text, loop.at)
         for index in _INDEX.finditer(text):
-            grid = _grid(current, "xyz".index(index["axis"] or index["cast"]), bound[1])
-            if grid is None or not _goes_on(text, loop, index, name):
-                continue
             yield from (
-                _Begin(turns, name, cuda_source.line_at(text, loop.at), edit)
-                for edit in _edits(text, loop, index, bound[1], grid)
+                _Begin(turns, name, line, "the next one begins as near to it", edit)
+                for step in _steps(text, loop, index, counts)
+                for edit in _edits(source, loop, index, several[1], step)
             )
+        for around, edit in _steps_of_grid(text, loop, several[1]):
+            yield _Begin(turns, name, line, f"that of line {around} goes on", edit)
 
 
-def _goes_on(text: str, loop: Loop, index: re.Match[str], name: str) -> bool:
-    """Whether a loop goes on from an index, an element at a time."""
+def _steps_of_grid(text: str, loop: Loop, turns: str) -> Iterator[tuple[int, Edit]]:
+    """The loops around one that go on by a grid's threads, and are to go on by as many times more."""
+    for around in loops_of(text):
+        by = _OF_GRID.fullmatch(around.step)
+        if by and around.inside <= loop.at < around.inside + len(around.body):
+            line, at = cuda_source.line_at(text, around.at), text.index(around.step, around.at)
+            new = f"{turns} * {by['threads']}"
+            start, end = at + by.start("threads"), at + by.end("threads")
+            yield line, Edit(f"Go on by `{new}` in line {line}.", line, ((start, end, new),))
+
+
+def _steps(text: str, loop: Loop, index: re.Match[str], counts: re.Match[str]) -> list[str]:
+    """By what a loop goes on from an index each time: "" where it is an element, and none where it does not."""
+    counter = counts["name"]
+    times = rf"(?:(?P<front>[\w.]+)\s*\*\s*)?\b{counter}\b(?:\s*\*\s*(?P<behind>[\w.]+))?"
     if loop.inside <= index.start() < loop.inside + len(loop.body):
-        return re.compile(rf"\s*\+\s*{name}\b").match(text, index.end()) is not None
-    named = re.search(r"\b(\w+)\s*=\s*$", text[max(index.start() - 200, 0) : index.start()])
-    return named is not None and bool(
-        re.search(rf"\b{named[1]}\s*\+\s*{name}\b|\b{name}\s*\+\s*{named[1]}\b", loop.body)
-    )
+        found = re.compile(rf"\s*\+\s*{times}").match(text, index.end())
+    elif named := re.search(r"\b(\w+)\s*=\s*$", text[max(index.start() - 200, 0) : index.start()]):
+        if counts["first"] != "0":
+            return [_OF_ELEMENT] if counts["first"] == named[1] else []
+        found = re.search(rf"\b{named[1]}\s*\+\s*{times}", loop.body)
+        found = found or re.search(rf"{times}\s*\+\s*{named[1]}\b", loop.body)
+    else:
+        found = None
+    return [found["front"] or found["behind"] or ""] if found else []
 
 
-def _edits(
-    text: str, loop: Loop, index: re.Match[str], turns: str, grid: tuple[Change, str]
-) -> Iterator[Edit]:
+def _edits(source: str, loop: Loop, index: re.Match[str], turns: str, step: str) -> Iterator[Edit]:
+    """A thread that begins behind all elements of the threads before it; where a loop goes on by a block's threads,
+    behind those of the blocks before its own. Along x a loop is to go on so, too."""
+    text = cuda_source.plain(source)
     line = cuda_source.line_at(text, index.start())
     factor, axis = index["front"] or index["behind"], index["axis"] or index["cast"]
-    if axis == "x" and factor:
+    grid = begins.of_grid(source, axis, turns)
+    beside = step in ("", _OF_ELEMENT)
+    if grid is None or not (beside or step in {factor, *begins.threads_of(source, axis)}):
+        return
+    change, given = grid
+    fewer = f"let `grid` be {change[2]} in place of {given}."
+    if not step and axis == "x" and factor:
         begin = f"{index['block']} * ({factor} * {turns}) + threadIdx.x"
         head = text[loop.at : loop.inside]
-        step = f"{loop.step.strip('+').split()[0]} += {factor}"
-        strided = head.replace(loop.step, step).replace(f"< {turns}", f"< {turns} * {factor}")
-        changes = [(index.start(), index.end(), begin), (loop.at, loop.inside, strided), grid[0]]
-        said = f"Begin at `{begin}` in line {line}, with the loop `{strided.strip(' {')}`, and {grid[1]}"
+        by_block = f"{loop.step.strip('+').split()[0]} += {factor}"
+        strided = head.replace(loop.step, by_block).replace(f"< {turns}", f"< {turns} * {factor}")
+        changes = [(index.start(), index.end(), begin), (loop.at, loop.inside, strided), change]
+        said = f"Begin at `{begin}` in line {line}, with the loop `{strided.strip(' {')}`, and {fewer}"
         yield Edit(said, line, tuple(sorted(changes)))
-    begin = f"({index[0]}) * {turns}"
-    said = f"Begin at `{begin}` in line {line}, and {grid[1]}"
-    yield Edit(said, line, tuple(sorted([(index.start(), index.end(), begin), grid[0]])))
-
-
-def _grid(current: KernelSubmission, axis: int, turns: str) -> tuple[Change, str] | None:
-    """The change of a grid of which each block takes so many times as much."""
-    given = current.file.launches[0].grid
-    blocks = _BY_BLOCKS.match(given[axis].text) if axis < len(given) else None
-    if blocks is None:
-        return None
-    fewer = f"cdiv({blocks['size']}, {blocks['each']} * {turns})"
-    change = _of_grid(current, axis, fewer)
-    return change and (change, f"let `grid` be {fewer} in place of {given[axis].text}.")
+    begin = f"({index[0]}) * {turns}" if beside else f"{turns} * {index[0]}"
+    said = f"Begin at `{begin}` in line {line}, and {fewer}"
+    yield Edit(said, line, tuple(sorted([(index.start(), index.end(), begin), change])))
 
 
 def _of_grid(current: KernelSubmission, axis: int, text: str) -> Change | None:

@@ -66,6 +66,19 @@ TWICE = FOURS.replace(
 ).replace("= a[i + k] +", "= x[threadIdx.x + k] +")
 
 
+ROW_BY_ROW = ROWS.replace("r < 8", "r < 8 && row + r < M")
+FROM_ROW = ROWS.replace("int r = 0; r < 8", "int r = row; r < row + 8").replace("row + r", "r")
+BY_BLOCK = FOURS.replace("i + k", "i + k * blockDim.x")
+OF_GRID = (
+    STRIDE.replace("cdiv(N, 256)", "8")
+    .replace("size_t(blockIdx.x) * 256 + threadIdx.x", "(blockIdx.x * 256 + threadIdx.x) * 4")
+    .replace(
+        "c[i] = a[i] + b[i]", "for (int k = 0; k < 4; k++) if (i + k < N) c[i + k] = a[i + k] + b[i + k]"
+    )
+)
+BACKWARDS = FOURS.replace("int k = 0; k < 4; k++", "int k = 3; k >= 0; k--")
+
+
 def told(name: str, text: str, rung: str, **counted: int) -> str:
     """What a kernel is to change first on its way to a rung, with other sizes that are counted."""
     topic = topics.load(name)
@@ -102,6 +115,35 @@ def told(name: str, text: str, rung: str, **counted: int) -> str:
             HELD,
             "Begin at `(size_t(blockIdx.x) * 256 + threadIdx.x) * 4` in line 9, and let `grid` be cdiv(N, 256 * 4) in "
             "place of cdiv(N, 256).",
+        ),
+        (
+            "add_bias",
+            ROW_BY_ROW,
+            "in line 11, and let `grid` be cdiv(M, BLOCK_Y * 8) in place of cdiv(M, BLOCK_Y).",
+        ),
+        (
+            "add_bias",
+            FROM_ROW,
+            "in line 11, and let `grid` be cdiv(M, BLOCK_Y * 8) in place of cdiv(M, BLOCK_Y).",
+        ),
+        (
+            "vector_add",
+            BY_BLOCK,
+            "Begin at `4 * size_t(blockIdx.x) * 256 + threadIdx.x` in line 9, and let `grid` be cdiv(N, 256 * 4) in "
+            "place of cdiv(N, 256).",
+        ),
+        (
+            "vector_add",
+            OF_GRID,
+            "a thread takes 4 in the loop of line 10, and that of line 9 goes on as if it took one. Go on by `4 * "
+            "size_t(gridDim.x) * 256` in line 9.",
+        ),
+        (
+            "vector_add",
+            BACKWARDS,
+            "Line 11 stores elements of `c` that other threads store as well. Let each be one thread's: where a "
+            "thread takes several, those of the next one begin behind them, and the grid has as many times fewer "
+            "threads.",
         ),
         (
             "vector_add",
