@@ -5,7 +5,7 @@ step early. Whether one of them does, the judge tries.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -34,6 +34,7 @@ _LOCAL = re.compile(
 )
 _AXIS = re.compile(r"\b(blockIdx|threadIdx)\.([xyz])\b")
 _AXIS_OF_ANY = re.compile(r"\b(?:blockIdx|threadIdx|blockDim|gridDim)\.([xyz])\b")
+_BY_X = re.compile(r"\b(\w+)\s*=[^;=]{0,100}\bthreadIdx\.x\s*;")
 _LOOP = re.compile(r"\bfor\s*\([^;()]*;\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*;")
 _IF = re.compile(r"\bif\s*\(\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*\)")
 _ONE_OF_SEVERAL = re.compile(
@@ -343,10 +344,18 @@ def _axes(lines: list[Line]) -> Iterator[Edit]:
             continue
         if other == "z":
             runs = [numbers]
-        for run in runs:
+        # Exchanged where x counts rows, it counts columns, and neighbours in a warp are neighbours in memory.
+        for run in sorted(runs, key=lambda run: not _counts_rows(lines, run)):
             changes = tuple((at, at + 1, axis) for number, at, axis in places if number in run)
             said = f"{name}.{one} and {name}.{other} exchanged in {where(run)}"
             yield Edit(said, run[0], changes)
+
+
+def _counts_rows(lines: Sequence[Line], numbers: Collection[int]) -> bool:
+    """Whether what is made of threadIdx.x in some lines is multiplied in an index."""
+    names = {found[1] for line in lines if line.number in numbers for found in _BY_X.finditer(line.text)}
+    rows = rf"\b(?:{'|'.join(names)})\s*\)?\s*\*\s*\w+\s*\+"
+    return bool(names) and any(re.search(rows, line.text) for line in lines)
 
 
 def _all_axes(lines: list[Line]) -> Iterator[Edit]:

@@ -208,3 +208,18 @@ def test_what_is_meant_is_not_changed(text: str) -> None:
 def test_sizes_of_a_condition_that_is_kept_are_exchanged(condition: str) -> None:
     turned = condition.translate(str.maketrans("NM", "MN"))
     assert turned in [edit.applied(condition) for edit in edits(condition)]
+
+
+def test_threads_whose_x_counts_rows_are_exchanged_first() -> None:
+    text = """\
+row = blockIdx.y * B + threadIdx.y;
+column = blockIdx.x * B + threadIdx.x;
+tile[i][j] = in[row * N + column];
+r = blockIdx.x * B + threadIdx.x;
+c = blockIdx.y * B + threadIdx.y;
+out[size_t(r) * M + c] = tile[j][i];
+"""
+    said = [edit.said for edit in edits(text) if edit.said.startswith("threadIdx")]
+    assert said == [
+        f"threadIdx.x and threadIdx.y exchanged in lines {both}" for both in ("4 and 5", "1 and 2")
+    ]
