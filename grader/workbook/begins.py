@@ -61,6 +61,11 @@ _LEAVES = re.compile(
 _STATEMENT = re.compile(
     r"\s*(?P<load>\w+(?:\[[^\[\]]{1,60}\]){1,2}\s*=(?!=)[^;{}]{1,200};)\s*(?=__syncthreads)"
 )
+_ALL_OF_SOME = re.compile(
+    r"\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*(?P<opens>\{)"
+    r"\s*(?P<load>\w+(?:\[[^\[\]]{1,60}\]){1,2}\s*=(?!=)[^;{}]{1,200};\s*)__syncthreads\(\)\s*;(?P<behind>[^{}]{1,500})"
+    r"(?P<closes>\})"
+)
 _STORE_2 = re.compile(
     r"(?P<store>\b\w+\[\s*(?:\(\s*\w+\s*\)\s*|[\w<>]+\(\s*)?(?P<row>[A-Za-z_][\w. +]*?)\s*\)?\s*\*\s*(?P<size>\w+)"
     r"\s*\+\s*(?P<column>[A-Za-z_][\w. +]*?)\s*\]\s*=(?!=))"
@@ -80,6 +85,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _of_several(source, text, lines)
     yield from _guarded(text)
     yield from _returned(text)
+    yield from _barrier_of_some(text)
     yield from _turned(lines)
     yield from _turned_behind(text, lines)
     yield from _stored_where(text)
@@ -223,6 +229,33 @@ def _returned(text: str) -> Iterator[Edit]:
         changes,
         "Threads that return load nothing for the others, and store nothing of what others have loaded.",
     )
+
+
+def _barrier_of_some(text: str) -> Iterator[Edit]:
+    """A condition around a load, a barrier and a store: it is to be the load's alone, and the store is to have its
+    own."""
+    sizes, _ = int_sizes(text)
+    for found in islice(_ALL_OF_SOME.finditer(text), SEVERAL if len(sizes) == 2 else 0):
+        store = _STORE_2.search(text, found.start("behind"), found.end("behind"))
+        if not store or store["size"] not in sizes:
+            continue
+        (other,) = set(sizes) - {store["size"]}
+        inside = f"if ({store['column']} < {store['size']} && {store['row']} < {other})"
+        line, barrier, stores = (
+            line_at(text, at) for at in (found.start(), found.end("load"), store.start("store"))
+        )
+        changes = (
+            (*found.span("opens"), ""),
+            (store.start("store"), store.start("store"), f"{inside} "),
+            (*found.span("closes"), ""),
+        )
+        yield Edit(
+            f"the braces of the `if` in line {line} deleted, so that it is about the load alone, and `{inside}` in "
+            f"front of the store in line {stores}",
+            barrier,
+            changes,
+            "All threads come to the barrier, and a thread stores what another one has loaded.",
+        )
 
 
 def _turned(lines: Sequence[Line]) -> Iterator[Edit]:

@@ -52,6 +52,10 @@ X_Y_LATER = X_Y.replace("const ", "")
          "out[size_t(v) * M + u] = tile[c][r];",
          f"{ALL}\nif (!(y >= M || x >= N)) tile[r][c] = in[y * N + x];\n__syncthreads();\n"
          "if (u < M && v < N) out[size_t(v) * M + u] = tile[c][r];"),
+        (f"{ALL}if (y < M && x < N) {{\ntile[r][c] = in[y * N + x];\n__syncthreads();\nint u = f(c), v = f(r);\n"
+         "out[size_t(v) * M + u] = tile[c][r];\n}",
+         f"{ALL}if (y < M && x < N) \ntile[r][c] = in[y * N + x];\n__syncthreads();\nint u = f(c), v = f(r);\n"
+         "if (u < M && v < N) out[size_t(v) * M + u] = tile[c][r];\n"),
         (f"{X0_Y0}t = in[y0 + a + x0];\n\nout[y0 + x0] = t;", f"{X0_Y0}t = in[y0 + a + x0];\n\nout[x0 + y0] = t;"),
         (f"{X_Y}__syncthreads();\nf(x, y);",
          f"{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\nf(x, y);"),
