@@ -49,7 +49,7 @@ _ALONE = re.compile(
 )
 _ADDED_BY_ALL = re.compile(
     r"(?<=[;{}])\s*(?P<adds>atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<array>\w+)\[)"
-    r"(?P<at>\s*(?:threadIdx\.x|\w+)\s*)(?P<rest>\]\s*\)\s*;)"
+    r"(?P<at>\s*(?:threadIdx\.x|[A-Za-z_]\w*)\s*)(?P<rest>\]\s*\)\s*;)"
 )
 _OWN_NUMBER = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*;")
 _COUNTS = re.compile(
