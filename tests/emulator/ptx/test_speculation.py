@@ -35,11 +35,26 @@ def guards(text: str) -> list[tuple[str, bool] | None]:
         ("ld.global.f32 %f0, [held]; selp.f32 %f2, %f0, %f1, %p;", ("%p", False)),
         ("ld.global.f32 %f0, [held]; selp.f32 %f2, %f1, %f0, %p;", ("%p", True)),
         ("ld.shared.f32 %f0, [box]; add.f32 %f3, %f1, %f1; selp.f32 %f2, %f0, %f3, %p;", ("%p", False)),
+        # What is computed from the value is taken or left.
+        ("ld.shared.f32 %f0, [box]; add.f32 %f3, %f0, %f0; selp.f32 %f2, %f1, %f3, %p;", ("%p", True)),
+        ("ld.shared.f32 %f0, [box]; mul.f32 %f3, %f0, %f1; st.global.f32 [%out], %f3;", None),
+        ("ld.shared.f32 %f0, [box]; mul.f32 %f2, %f0, %f1; selp.f32 %f2, %f2, %f1, %p;", None),
         # Another uses the value, or it is written twice.
         ("ld.global.f32 %f0, [held]; selp.f32 %f2, %f0, %f1, %p; add.f32 %f2, %f2, %f0;", None),
         ("mov.f32 %f0, %f1; ld.global.f32 %f0, [held]; selp.f32 %f2, %f0, %f1, %p;", None),
-        # The condition is not known yet, or the load is not the compiler's to move.
-        ("ld.global.f32 %f0, [held]; setp.eq.u32 %p, %t, 1; selp.f32 %f2, %f0, %f1, %p;", None),
+        # The comparison behind the load is put in front of it, unless it needs what comes between, or another does.
+        ("ld.global.f32 %f0, [held]; setp.eq.u32 %q, %t, 1; selp.f32 %f2, %f0, %f1, %q;", ("%q", False)),
+        (
+            "ld.global.f32 %f0, [held]; add.f32 %f3, %f1, %f1; setp.eq.f32 %q, %f3, %f1; "
+            "selp.f32 %f2, %f0, %f1, %q;",
+            None,
+        ),
+        (
+            "ld.global.f32 %f0, [held]; selp.f32 %f3, %f1, %f1, %q; setp.eq.u32 %q, %t, 1; "
+            "selp.f32 %f2, %f0, %f1, %q;",
+            None,
+        ),
+        # Another block selects, or the load is not the compiler's to move.
         ("ld.global.f32 %f0, [held]; bra on; on: selp.f32 %f2, %f0, %f1, %p;", None),
         ("ld.volatile.global.f32 %f0, [held]; selp.f32 %f2, %f0, %f1, %p;", None),
         ("ld.global.f32 %f0, [%out]; selp.f32 %f2, %f0, %f1, %p;", None),
@@ -48,6 +63,27 @@ def guards(text: str) -> list[tuple[str, bool] | None]:
 def test_a_load_that_one_selp_takes_or_leaves(text: str, guard: tuple[str, bool] | None) -> None:
     assert guards(text) == [guard]
 
+
+@pytest.mark.parametrize(("given", "kinds"), [(64, []), (128, ["uninitialised_shared"])])
+def test_only_threads_that_read_in_the_source_need_what_is_written(
+    bench: Bench, given: int, kinds: list[str]
+) -> None:
+    """Two loads and both additions are moved out of the branch."""
+    ran = bench.cuda(SUM, "k", 1, 64, np.zeros(64, np.float32), given)
+    assert sorted({*ran.findings}) == kinds
+
+
+SUM = """
+extern "C" __global__ void k(float* out, int given)
+{
+    __shared__ float s[4];
+    if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = 1.0f;
+    __syncthreads();
+    float sum = s[0] + s[1];
+    if (given == 128) sum += s[2] + s[3];
+    out[threadIdx.x] = sum;
+}
+"""
 
 SOURCE = """
 __device__ float held;
