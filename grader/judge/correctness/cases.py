@@ -164,7 +164,7 @@ class CaseData:
         if found.right or known or actual.size > explaining.MOST:
             return ()
         expected, limit = self.expected[name], self.allowed.get(name)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             wrong = actual != expected if limit is None else ~(np.abs(actual - expected) <= limit)
         return explaining.fitting(actual, expected, self.inputs, wrong, block)
 

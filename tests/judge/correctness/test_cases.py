@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
@@ -203,6 +204,14 @@ def test_no_index_is_behind_what_may_be_rounding() -> None:
     far[254:258] = 0.125
     assert data.compare("out", near, block=256).fits == ()
     assert "block's edge" in " ".join(data.compare("out", far, block=256).fits)
+
+
+def test_differences_that_overflow_are_no_warning() -> None:
+    """Halves that are as far apart as halves are."""
+    right = np.full(64, 60_000, np.float16)
+    data = CaseData({}, {"y": right}, {"y": np.ones(64)}, "", kind="exact")
+    with warnings.catch_warnings(action="error"):
+        assert not data.compare("y", -right).right
 
 
 def test_rounding_is_decided_on_public_data() -> None:
