@@ -2,7 +2,8 @@
 
 A whole number in its text may be a threshold, a divisor or a tile: each size of the problem is tried just below it, at
 it and just beyond, with even and odd others. A chunk, as the copies at the main sizes show it, is tried with few whole
-ones, and with one element more.
+ones, and with one element more. Numbers that sizes are compared with are passed by several sizes at a time, in chunks
+as well.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 from grader.emulator.streams.commands import Copy, Recording
@@ -25,6 +26,12 @@ MOST_CALLS = 4096
 
 MOST_CHUNKS = 9
 """More than a ring or a group of chunks has."""
+
+BESIDE = (-2, -1, 1, 2)
+"""From a number that a size is compared with: even and odd ones on both sides."""
+
+OF_TWO_CHUNKS = 3
+"""Which of the chunked problems has two chunks and an element more."""
 
 _LARGEST = 1 << 40
 """No size, and no number on the way to one, is larger."""
@@ -41,8 +48,10 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 
 def further(topic: ScheduleTopic, source: str, at_main: Recording) -> list[Problem]:
     """Those of a schedule of this text, from what it asks for at the main sizes; the smallest first."""
-    found = [*_chunks(topic, at_main), *_around_numbers(topic, source)]
-    return sorted(found, key=topic.reference.min_bytes)[:MOST]
+    chunks = [*_chunks(topic, at_main)]
+    found = [*chunks, *_around_numbers(topic, source), *_around_comparisons(topic, source, chunks)]
+    different = {tuple(problem[name] for name in topic.sizes_count): problem for problem in found}
+    return sorted(different.values(), key=topic.reference.min_bytes)[:MOST]
 
 
 def _around_numbers(topic: ScheduleTopic, source: str) -> Iterator[Problem]:
@@ -51,6 +60,27 @@ def _around_numbers(topic: ScheduleTopic, source: str) -> Iterator[Problem]:
         if 1 <= number + more <= most[name]:
             others = {other: size + odd for other, size in usual.items()}
             yield {**others, name: number + more}
+
+
+def _around_comparisons(
+    topic: ScheduleTopic, source: str, chunks: Sequence[Problem]
+) -> Iterator[Problem]:
+    """Several sizes at once on both sides of what they are compared with, or as usual, even and odd; or one of them with
+    two chunks and an element more."""
+    usual, most, known = topic.sizes_count, _most(topic), compared(source, topic.sizes_count)
+    if not any(known.values()):
+        return
+    sides = {
+        name: {size, size + 1, *(number + more for number in known[name] for more in BESIDE)}
+        for name, size in usual.items()
+    }
+    for problem in chunks[OF_TWO_CHUNKS : OF_TWO_CHUNKS + 1]:
+        for name in usual:
+            sides[name] |= {problem[name]}
+    for values in product(*(sorted(sides[name]) for name in usual)):
+        problem = dict(zip(usual, values, strict=True))
+        if all(1 <= value <= most[name] for name, value in problem.items()):
+            yield problem
 
 
 def _chunks(topic: ScheduleTopic, at_main: Recording) -> Iterator[Problem]:
@@ -74,15 +104,41 @@ def _most(topic: ScheduleTopic) -> dict[str, int]:
 
 def numbers(source: str) -> set[int]:
     """The whole numbers of a text from 2 on, and what it makes of them and of the module's own numbers."""
+    return {number for number in _all_values(ast.parse(source)).values() if number > 1}
+
+
+def compared(source: str, names: Iterable[str]) -> dict[str, set[int]]:
+    """The numbers from 2 on with which a text compares each size, or something that names it. A comparison that names
+    no size may be about any."""
+    tree = ast.parse(source)
+    values = _all_values(tree)
+    found: dict[str, set[int]] = {name: set() for name in names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            with_what = {values[side] for side in (node.left, *node.comparators) if side in values}
+            for name in found.keys() & _named(node) or found.keys():
+                found[name] |= {number for number in with_what if number > 1}
+    return found
+
+
+def _named(node: ast.AST) -> set[str]:
+    """The names in an expression, and those of attributes."""
+    inner = list(ast.walk(node))
+    attributes = {item.attr for item in inner if isinstance(item, ast.Attribute)}
+    return attributes | {item.id for item in inner if isinstance(item, ast.Name)}
+
+
+def _all_values(tree: ast.Module) -> dict[ast.AST, int]:
+    """The parts of a text that are whole numbers whatever the problem."""
     named: dict[str, int] = {}
-    found: set[int] = set()
-    for statement in ast.parse(source).body:
+    found: dict[ast.AST, int] = {}
+    for statement in tree.body:
         values = _values(statement, named)
-        found.update(values.values())
+        found |= values
         if isinstance(statement, ast.Assign) and statement.value in values:
             targets = [target.id for target in statement.targets if isinstance(target, ast.Name)]
             named |= dict.fromkeys(targets, values[statement.value])
-    return {number for number in found if number > 1}
+    return found
 
 
 def _values(statement: ast.stmt, named: Mapping[str, int]) -> dict[ast.AST, int]:

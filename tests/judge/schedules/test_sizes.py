@@ -8,7 +8,7 @@ import pytest
 from marking import Marking
 
 from grader.emulator.streams.commands import Buffer, Copy, Place, Recording
-from grader.judge.schedules.sizes import MOST, further, numbers
+from grader.judge.schedules.sizes import MOST, compared, further, numbers
 from grader.workbook import topics
 from grader.workbook.expressions import Number
 from grader.workbook.topic import ScheduleTopic
@@ -47,6 +47,16 @@ def test_sizes_around_a_number_come_with_even_and_odd_others() -> None:
         (n, t) for n in (47, 48, 49) for t in (2, 3)
     }
     assert {pair for pair in found if pair[0] in (33, 34)} == {(n, t) for t in (47, 48, 49) for n in (33, 34)}
+
+
+def test_sizes_are_on_both_sides_of_what_they_are_compared_with_at_once() -> None:
+    assert compared("T = 20\nif self.N >= 48 and 2 * T <= T < n: ...", ["N", "T"]) == {"N": {48}, "T": {20, 40}}
+    found = tried("transfer", "if N >= 48 and T >= 20: ...", 400)
+    beside = {(n, t) for n in (46, 47, 49, 50) for t in (18, 19, 21, 22)}
+    assert beside <= {*found}
+    assert len({*found}) == len(found) <= MOST
+    chunked = tried("streams", "if R < 64: ...", 4000)
+    assert {(2001, r) for r in (62, 63, 65, 66)} <= {*chunked}
 
 
 def test_a_number_beyond_all_sizes_is_left_out_and_many_are_not_all_tried() -> None:
