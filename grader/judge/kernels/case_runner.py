@@ -255,10 +255,12 @@ class CaseRunner:
         return case.problem in sizes and sizes.index(case.problem) % 2 == 1
 
     def _other(self, kernel: Kernel, case: Case) -> CaseRun:
-        """A case of another size: of the one before this one's among the topic's. Raises Refused."""
+        """A case of another size: of the one before this one's among the topic's; with special values, if there are
+        any, which would be kept as well. Raises Refused."""
         sizes = self.topic.judge_cases
         place = sizes.index(case.problem) if case.problem in sizes else 0
-        other = cases.make(sizes[place - 1], case.kind, case.seed)
+        kind = case.kind if self.topic.special_inputs is None else cases.SPECIAL
+        other = cases.make(sizes[place - 1], kind, case.seed)
         planned = kernel.plan(other.problem, self.child.hello().limits)
         return CaseRun(kernel, planned, other, self.store.get(other))
 
