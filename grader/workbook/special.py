@@ -22,6 +22,15 @@ MOST_IN_PIECES = 1 << 22
 SMALL = 31
 """Of whole numbers: products of two of them are exact in halves."""
 
+ENDS = (8, 16, 128, 256)
+"""Beyond signed and unsigned numbers of 4 and 8 bits."""
+
+SAME_SIGN = 4096
+"""Whole numbers of one sign in a row."""
+
+MANY = 1 << 16
+"""Of more whole numbers than these, each is large."""
+
 STRETCH = 32
 """Zeros side by side: wherever it begins, they fill a pack of 16 elements, or several smaller ones."""
 
@@ -56,6 +65,31 @@ def of_a_factor(lines: NDArray[np.float32], rng: np.random.Generator) -> None:
     lines[whole] = np.rint(4 * lines[whole]).clip(-SMALL, SMALL)
     lines[few] *= rng.integers(0, 32, lines[few].shape) == 0
     lines[kinds == 2] = 1
+
+
+def ends_of_types(lines: NDArray[Any], rng: np.random.Generator) -> None:
+    """Make of one line in four, in place, whole numbers next to an end of a small type, on both sides of 0."""
+    chosen = np.flatnonzero(rng.integers(0, 4, len(lines)) == 0)
+    ends = rng.choice(ENDS, (len(chosen), 1))
+    signs = rng.choice([-1, 1], (len(chosen), lines.shape[1]))
+    lines[chosen] = signs * ends - rng.integers(0, 2, signs.shape)
+
+
+def mask_of_lines(lines: NDArray[Any], rng: np.random.Generator) -> None:
+    """Make of the second half of all lines, in place, a mask of zeros and ones: whole tiles of one factor have nothing
+    else, and the other factor has any numbers."""
+    masked = lines[len(lines) // 2 :]
+    masked[:] = rng.integers(0, 2, masked.shape)
+
+
+def whole_numbers(count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+    """Whole numbers from -8 to 8 without 0, whose sums are exact in any order; those of a stretch are positive. Of many
+    numbers, each is as often 2^21: up to 2^24, where floats end to count, and the sums beyond what an int holds."""
+    values = rng.integers(1, 9, count, dtype=np.int8)
+    values *= 2 * rng.integers(0, 2, count, dtype=np.int8) - 1
+    first = rng.integers(max(1, count - SAME_SIGN + 1))
+    np.abs(values[first : first + SAME_SIGN], out=values[first : first + SAME_SIGN])
+    return values * np.float32(1 << 21 if count > MANY else 1)
 
 
 def of_a_sum(values: NDArray[np.float32], rng: np.random.Generator) -> None:

@@ -21,14 +21,14 @@ def make_inputs(
 ) -> dict[str, Array]:
     """in (N), float32.
 
-    "exact": integers from -8 to 8 without 0, so that each number that is dropped or added twice shows in the sum, which
-    is exact in any order.
+    "exact": special.whole_numbers, so that each number that is dropped or added twice shows in the sum, which is exact
+    in any order.
     "real": normally distributed about 1; the sum grows with N, and some numbers are negative.
     special.alike_in_pieces leaves some of them.
     """
     n = problem["N"]
     if kind == "exact":
-        return {"in": (rng.integers(1, 9, n) * rng.choice((-1, 1), n)).astype(np.float32)}
+        return {"in": special.whole_numbers(n, rng)}
     values = rng.standard_normal(n, dtype=np.float32) + np.float32(1)
     special.alike_in_pieces(values, rng)
     return {"in": values}

@@ -38,8 +38,11 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
     IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well: in a
     row of A all along a stretch, and in whole tiles of A and of B. One row of A and one column of B are so small that
     their products are subnormals, whose sum is exact. Others are large whole numbers, up to 2^24, which no half holds.
+    Half of A and half of B are masks of zeros and ones.
     """
     inputs = make_inputs(problem, rng, "real")
+    for lines in (inputs["A"], inputs["B"].T):
+        special.mask_of_lines(lines, rng)
     for lines, unit in ((inputs["A"], 2.0**-75), (inputs["B"].T, 2.0**-74)):
         order = rng.permutation(len(lines))
         lines[order[-1]] = unit * _integers((lines.shape[1],), rng)

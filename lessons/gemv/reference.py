@@ -53,7 +53,8 @@ def make_inputs(
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with a NaN or an infinity in one row of W in eight, and one row of subnormals. IEEE 754 has NaN pass
     into y, and an infinity as well, which times 0 is NaN. Where N leaves a remainder of 2 by 4, x has a NaN, and y is
-    NaN as a whole; of 3, x has an infinity, and half of the rows of W, neighbours, a stretch of zeros around it."""
+    NaN as a whole; of 3, x has an infinity, and half of the rows of W, neighbours, a stretch of zeros around it. The
+    second row begins with one, which is none of the first row's."""
     inputs = make_inputs(problem, rng, "real")
     weights = inputs["W"]
     order = rng.permutation(len(weights))
@@ -61,6 +62,7 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
     rows = order[: max(1, len(weights) // 8)]
     columns = rng.integers(weights.shape[1], size=len(rows))
     weights[rows, columns] = rng.choice([np.nan, np.inf, -np.inf], len(rows))
+    weights[1:2, 0] = np.nan
     inputs["x"][columns[0]] = 0
     if len(weights) % 4 > 1:
         place = special.zeros_in(weights[len(weights) // 2 :], rng)

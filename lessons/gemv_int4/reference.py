@@ -56,8 +56,9 @@ def make_inputs(
     be added as taken off where 8 is, by mistake, subtracted from some nibbles and added to others. In single precision
     sums are exact up to K = 16,912 in any order. As no product is zero, each dropped or doubled one shows.
     "real": weights as normally distributed numbers are rounded to them, one word in 64 without a bit, which is eight
-    weights of -8, and one with eight weights of 0, as one half of a group in 32 has; scales around STEP; x normally
-    distributed, one in 16 a zero, one in 64 ten times larger, and some of the time as special.of_a_factor makes it.
+    weights of -8, and one with eight weights of 0, as one half of a group in 32 has; scales around STEP, of which one
+    row in four has the same all along its first half; x normally distributed, one in 16 a zero, one in 64 ten times
+    larger, and some of the time as special.of_a_factor makes it.
     """
     rows, columns = problem["N"], problem["K"]
     groups = columns // GROUP
@@ -71,6 +72,7 @@ def make_inputs(
         weights.reshape(rows, -1, IN_WORD)[fate == 1] = 0
         weights.reshape(rows, -1, GROUP // 2)[rng.integers(0, 64, (rows, 2 * groups)) == 0] = 0
         scales = (STEP * np.exp(rng.normal(0.0, 0.5, (rows, groups)))).astype(np.float16)
+        scales[::4, : groups // 2] = scales[::4, :1]
         x = _normal(columns, rng)
     return {"W": _packed(weights), "scales": scales, "x": x.reshape(columns)}
 
@@ -79,9 +81,10 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
     """As "real", with a NaN among the scales of one row in eight, which has to pass into y, and one row whose scales
     are subnormals. Where N leaves a remainder of 2 by 4, x has a NaN, and y is NaN as a whole: also rows whose weights
     are 0 in a stretch around it, or whose scale is. There is no infinity: times a group's sum it is one, and times
-    weights that are 0 it is NaN."""
+    weights that are 0 it is NaN. In some groups x is whole, up to the end of a small type and one beyond."""
     inputs = make_inputs(problem, rng, "real")
     scales = inputs["scales"]
+    special.ends_of_types(inputs["x"].reshape(-1, GROUP), rng)
     order = rng.permutation(len(scales))
     scales[order[-1]] = rng.integers(1, 1024, scales.shape[1]) * np.finfo(np.float16).smallest_subnormal
     for row in order[: max(1, len(scales) // 8)]:

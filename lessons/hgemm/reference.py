@@ -39,8 +39,11 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
 
     IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well: in a
     row of A all along a stretch, and in whole tiles of A and of B. One row of A and one column of B are subnormals.
+    Half of A and half of B are masks of zeros and ones.
     """
     inputs = make_inputs(problem, rng, "real")
+    for lines in (inputs["A"], inputs["B"].T):
+        special.mask_of_lines(lines, rng)
     for lines in (inputs["A"], inputs["B"].T):
         order = rng.permutation(len(lines))
         subnormals = rng.integers(1, 1024, lines.shape[1]) * np.finfo(np.float16).smallest_subnormal

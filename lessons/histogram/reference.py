@@ -38,9 +38,10 @@ def make_inputs(
 
     "exact": every byte equally often. Where N is one more than a multiple of 4, they come again and again in a period
     of 16, or of as many bytes as a thread may go on by.
-    "real": as in a picture. The first half is its sky, a single byte; then come stretches of bytes that are distributed
-    normally, each about a byte of its own; one in four has a single colour, whose pixels have several bytes, and
-    two in four have SHADES, as many different bytes as each of these numbers in turn.
+    "real": as in a picture. The first half is its sky, a single byte, which is from 0 to 3 where N is odd; then come
+    stretches of bytes that are distributed normally, each about a byte of its own; one in four has a single colour,
+    whose pixels have several bytes, and two in four have SHADES, as many different bytes as each of these numbers in
+    turn.
     """
     n = problem["N"]
     if kind == "exact":
@@ -57,7 +58,7 @@ def make_inputs(
         elif stretch % 2:
             count = next(shades)
             area[:] = rng.integers(BINS - count + 1) + rng.integers(0, count, len(area))
-    picture[: n // 2] = picture[0]
+    picture[: n // 2] = rng.integers(4) if n % 2 else picture[0]
     return {"in": picture}
 
 

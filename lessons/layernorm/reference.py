@@ -85,7 +85,8 @@ def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Arra
     for row in order[:count]:
         x[row, rng.integers(columns)] = rng.choice([np.nan, np.inf, -np.inf])
     for name, value in (("gamma", np.nan), ("beta", np.nan), ("beta", np.inf)):
-        inputs[name][rng.integers(columns)] = value
+        if columns > 1:  # a single one would be NaN in all rows
+            inputs[name][rng.integers(columns)] = value
     return inputs
 
 

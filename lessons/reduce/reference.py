@@ -21,12 +21,12 @@ def make_inputs(
 ) -> dict[str, Array]:
     """in (N), float32.
 
-    "exact": integers from -8 to 8 without 0. Sums of any of them stay below 2^24 up to N = 2,097,151 and are
-    exact in any order, and as none is zero, each dropped or doubled one shows in the sum.
+    "exact": special.whole_numbers. Sums of any of them are exact in any order up to N = 2,097,151, and as none is zero,
+    each dropped or doubled one shows in the sum.
     "real": normally distributed about 1, so that the sum grows with N while some numbers are negative; one in
     16 a zero, one in 64 a hundred times larger; special.alike_in_pieces leaves some of them.
     """
-    draw = _integers if kind == "exact" else _normal
+    draw = special.whole_numbers if kind == "exact" else _normal
     return {"in": draw(problem["N"], rng)}
 
 
@@ -94,12 +94,6 @@ def min_bytes(problem: Mapping[str, int]) -> int:
 def written_bytes(problem: Mapping[str, int]) -> int:
     """The sum."""
     return 4
-
-
-def _integers(count: int, rng: np.random.Generator) -> Array:
-    sizes = rng.integers(1, 9, count, dtype=np.int8)
-    signs = 2 * rng.integers(0, 2, count, dtype=np.int8) - 1
-    return (sizes * signs).astype(np.float32)
 
 
 def _normal(count: int, rng: np.random.Generator) -> Array:

@@ -44,7 +44,8 @@ def make_inputs(
     In the second row, the last element is one of them. Sums and squares are whole numbers that BF16 and floats hold;
     gamma is ±1, ±2 or ±4.
     "real": normally distributed, one in 64 elements eight times as large. Of eight rows, one is a thousand times
-    smaller, so that eps counts, and one a thousand times larger. One in 16 is zero.
+    smaller, so that eps counts, and one a thousand times larger. One in 16 is zero. In one in eight the residual begins
+    with zeros, up to the middle of the row.
     """
     m, n = int(problem["M"]), int(problem["N"])
     if kind == "exact":
@@ -57,6 +58,7 @@ def make_inputs(
         fate = rng.integers(0, 16, (m, 1))
         size = np.where(fate < 2, 1e-3 * size, np.where(fate < 4, 1e3 * size, np.where(fate == 4, 0.0, size)))
         x, residual = (_normal((m, n), rng) * size for _ in range(2))
+        residual[rng.integers(0, 8, m) == 0, : n // 2] = 0.0
         gamma = 1.0 + 0.25 * rng.standard_normal(n)
         gamma[rng.integers(0, 8, n) == 0] *= -1.0
     given = {"x": x, "residual": residual, "gamma": gamma}

@@ -22,6 +22,9 @@ RADIUS = 8
 STRETCH = 4 * RADIUS
 """Elements in a row that are of one kind: windows of the middle ones have no others."""
 
+WHOLE = 4096
+"""Whole numbers in a row: they fill tiles of up to 2048, with what these read beside them."""
+
 
 def make_inputs(
     problem: Mapping[str, int], rng: np.random.Generator, kind: Literal["exact", "real"]
@@ -39,15 +42,21 @@ def make_inputs(
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", one element in 100 NaN, an infinity or a subnormal: each shows in the sums that it belongs to, and in
-    no other. One stretch has sizes from 2^-100 to 2^100, and one has subnormals alone, whose sums are exact."""
+    no other, and so do infinities at both ends. One stretch has sizes from 2^-100 to 2^100, one has subnormals alone,
+    whose sums are exact, and a long one has whole numbers alone, few of them larger than a float counts."""
     inputs = make_inputs(problem, rng, "real")
     values = inputs["in"]
     kinds = np.array([np.nan, np.inf, -np.inf, np.finfo(np.float32).smallest_subnormal], np.float32)
     chosen = rng.random(problem["N"]) < 1 / 100
     values[chosen] = rng.choice(kinds, int(chosen.sum()))
+    whole = rng.integers(1, 10, WHOLE) + (rng.integers(0, 64, WHOLE) == 0) * rng.integers(
+        1 << 24, 1 << 40, WHOLE
+    )
+    _stretch(values, rng, WHOLE)[:] = whole[: len(values)]
     _stretch(values, rng)[:] *= np.exp2(rng.integers(-100, 101, STRETCH))[: len(values)]
     subnormals = rng.integers(1, 1000, STRETCH) * np.finfo(np.float32).smallest_subnormal
     _stretch(values, rng)[:] = subnormals[: len(values)]
+    values[0], values[-1] = np.inf, -np.inf
     return inputs
 
 
@@ -107,10 +116,10 @@ def _over_columns(windows: Exact) -> Exact:
     return sums
 
 
-def _stretch(values: Array, rng: np.random.Generator) -> Array:
-    """STRETCH elements in a row, or all if there are fewer."""
-    start = rng.integers(max(1, len(values) - STRETCH + 1))
-    return values[start : start + STRETCH]
+def _stretch(values: Array, rng: np.random.Generator, count: int = STRETCH) -> Array:
+    """So many elements in a row, or all if there are fewer."""
+    start = rng.integers(max(1, len(values) - count + 1))
+    return values[start : start + count]
 
 
 def _integers(count: int, rng: np.random.Generator) -> Array:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from grader.judge.correctness.cases import PUBLIC_SEED, compute, make
+from grader.results import CaseKind
 from grader.workbook import special, topics
+from grader.workbook.expressions import Number
 
 SEEDS = PUBLIC_SEED, 2, 3
 
@@ -129,3 +134,65 @@ def test_a_small_gamma_over_a_large_root_is_a_subnormal() -> None:
         root = np.sqrt(((inputs["x"] + inputs["residual"]) ** 2).mean(axis=1, keepdims=True))
         small = np.abs(inputs["gamma"]) / root[np.isfinite(root)].max()
         assert ((small > 0) & (small < 2.0**-126)).any()
+
+
+def given(name: str, kind: CaseKind, **sizes: Number) -> Mapping[str, NDArray[Any]]:
+    """The public inputs of a topic's case."""
+    topic = topics.load(name)
+    return compute(topic, make(topic.problem("count", sizes), kind)).inputs
+
+
+def test_what_is_not_finite_stands_at_ends_and_in_the_shortest_rows() -> None:
+    values = given("stencil", "special", N=4099)["in"]
+    assert np.isinf(values[[0, -1]]).all()
+    rows = given("gemv", "special", N=5, K=1028)
+    assert np.isfinite(rows["W"][0]).all()
+    assert np.isnan(rows["W"][1, 0])
+    assert np.isfinite(rows["x"]).all()
+    single = given("layernorm", "special", M=37, N=1)
+    assert not np.isfinite(single["x"]).all()
+    assert np.isfinite([single["gamma"], single["beta"]]).all()
+    short = given("decode", "special", B=37, H=4, KV=2, T=70, scale=0.125)
+    pages = short["table"][short["lengths"] == 1, 0]
+    assert np.isnan(short["K"][pages, :, 0].astype(np.float32)).any()
+    assert np.isfinite(short["V"][pages, :, 0]).all()
+
+
+def test_whole_numbers_are_as_large_as_types_hold_and_larger() -> None:
+    values = given("block_sum", "exact", N=300007)["in"]
+    blocks = values[: 300007 // 2048 * 2048].reshape(-1, 2048)
+    assert np.abs(blocks).max() == 1 << 24
+    assert np.abs(blocks.astype(np.int64).sum(axis=1)).max() > 1 << 31
+    window = given("stencil", "special", N=100003)["in"][: 100003 // 272 * 272].reshape(-1, 272)
+    whole = window[(window == np.rint(window)).all(axis=1) & np.isfinite(window).all(axis=1)]
+    assert whole.max() > 1 << 30
+    x = given("gemv_int4", "special", N=13, K=3968)["x"].reshape(-1, 8).astype(np.float32)
+    assert {-128, 128} <= set(x[(x == np.rint(x)).all(axis=1) & (np.abs(x) <= 128).all(axis=1)].flat)
+
+
+@pytest.mark.parametrize("name", ["gemm", "hgemm"])
+def test_a_factor_of_zeros_and_ones_meets_any_numbers(name: str) -> None:
+    inputs = given(name, "special", M=136, N=280, K=72)
+    for mine, other in ((inputs["A"], inputs["B"].T), (inputs["B"].T, inputs["A"])):
+        real = np.isfinite(other) & (other != np.rint(other))
+        ones = [np.isin(mine[at : at + 16, :32], (0, 1)).all() for at in range(0, len(mine) - 15, 16)]
+        assert any(ones)
+        assert real.any()
+
+
+def test_lines_begin_alike_and_go_on_otherwise() -> None:
+    bias = given("add_bias", "exact", M=2, N=1031)["bias"][:1024].reshape(-1, 32)
+    assert bias.all()
+    assert (bias.sum(axis=1) == 0).any()
+    scales = given("gemv_int4", "real", N=9, K=2176)["scales"]
+    assert ((scales[:, :8] == scales[:, :1]).all(axis=1) & (scales != scales[:, :1]).any(axis=1)).any()
+    residual = given("rmsnorm", "real", M=67, N=101)["residual"].astype(np.float32)
+    assert (~residual[:, :32].any(axis=1) & residual.any(axis=1)).any()
+    matrix = given("transpose", "special", M=260, N=132)["in"].view(np.uint32)
+    for size in (16, 32, 64):
+        tile = matrix[:size, :size]
+        assert not tile[[0, -1]].any()
+        assert not tile[:, [0, -1]].any()
+        assert (tile != tile.T).any()
+    codes = given("histogram", "real", N=65549)["in"][:65536].reshape(-1, 256)
+    assert ((codes == codes[:, :1]) & (codes < 4)).all(axis=1).any()

@@ -62,11 +62,9 @@ def _around_numbers(topic: ScheduleTopic, source: str) -> Iterator[Problem]:
             yield {**others, name: number + more}
 
 
-def _around_comparisons(
-    topic: ScheduleTopic, source: str, chunks: Sequence[Problem]
-) -> Iterator[Problem]:
-    """Several sizes at once on both sides of what they are compared with, or as usual, even and odd; or one of them with
-    two chunks and an element more."""
+def _around_comparisons(topic: ScheduleTopic, source: str, chunks: Sequence[Problem]) -> Iterator[Problem]:
+    """Several sizes at once on both sides of what they are compared with, or as usual, even and odd; or one of them
+    with two chunks and an element more."""
     usual, most, known = topic.sizes_count, _most(topic), compared(source, topic.sizes_count)
     if not any(known.values()):
         return

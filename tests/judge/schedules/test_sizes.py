@@ -50,7 +50,10 @@ def test_sizes_around_a_number_come_with_even_and_odd_others() -> None:
 
 
 def test_sizes_are_on_both_sides_of_what_they_are_compared_with_at_once() -> None:
-    assert compared("T = 20\nif self.N >= 48 and 2 * T <= T < n: ...", ["N", "T"]) == {"N": {48}, "T": {20, 40}}
+    assert compared("T = 20\nif self.N >= 48 and 2 * T <= T < n: ...", ["N", "T"]) == {
+        "N": {48},
+        "T": {20, 40},
+    }
     found = tried("transfer", "if N >= 48 and T >= 20: ...", 400)
     beside = {(n, t) for n in (46, 47, 49, 50) for t in (18, 19, 21, 22)}
     assert beside <= {*found}
