@@ -118,7 +118,7 @@ def test_gamma_of_nan_makes_nan_of_constant_rows() -> None:
         found = []
         for data in special_cases(name):
             x, gamma = (data.inputs[key].astype(np.float64) for key in ("x", "gamma"))
-            assert np.isnan(gamma).any()
+            assert np.isnan(gamma).any() or len(gamma) == 1
             found.append((gives(x) == 0).any())
         assert any(found)
 
@@ -239,7 +239,7 @@ def test_a_grade_draws_sizes_of_its_own_and_says_what_sets_them_apart() -> None:
         assert all(ends[name][0] <= size <= ends[name][1] for name, size in case.problem.items())
     assert drawn != [case for case in cases.secret(topic, 78) if case.kind == "exact"]
     assert [cases.unlike(topic, case) for case in own] == [""] * len(own)
-    assert "with smaller `R`" in cases.unlike(topic, drawn[0])
+    assert "with smaller `pad`" in cases.unlike(topic, drawn[0])
     assert "with smaller `stride`" in cases.unlike(topic, drawn[2])
     usual = cases.make({**topic.judge_cases[3], "C": 4}, "exact", 77, secret=True)
     assert "with other sizes" in cases.unlike(topic, usual)
