@@ -66,15 +66,17 @@ _ALL_OF_SOME = re.compile(
     r"\s*(?P<load>\w+(?:\[[^\[\]]{1,60}\]){1,2}\s*=(?!=)[^;{}]{1,200};\s*)__syncthreads\(\)\s*;(?P<behind>[^{}]{1,500})"
     r"(?P<closes>\})"
 )
+_SUM = r"[A-Za-z_][\w.]*(?: *\+ *[\w.]+){0,8}"
 _STORE_2 = re.compile(
-    r"(?P<store>\b\w+\[\s*(?:\(\s*\w+\s*\)\s*|[\w<>]+\(\s*)?(?P<row>[A-Za-z_][\w. +]*?)\s*\)?\s*\*\s*(?P<size>\w+)"
-    r"\s*\+\s*(?P<column>[A-Za-z_][\w. +]*?)\s*\]\s*=(?!=))"
+    rf"\b\w+\[\s*(?:\(\s*\w+\s*\)\s*|[\w<>]+\(\s*)?(?P<row>{_SUM})\s*(?:\)\s*)?\*\s*(?P<size>\w+)"
+    rf"\s*\+\s*(?P<column>{_SUM})\s*\]\s*=(?!=)"
 )
 _BLOCK_AS_THREAD = re.compile(
     r"\bthreadIdx\.x\s*\*\s*(?:\d+|[A-Z]\w*|blockDim\.x)\s*\+\s*blockIdx\.x\b"
     r"|\bblockIdx\.x\s*\+\s*threadIdx\.x\s*\*\s*(?:\d+|[A-Z]\w*|blockDim\.x)(?![\w.])"
 )
 _OTHER = {"x": "y", "y": "x"}
+_MOST_INDICES = 32  # of a file, that are followed: bounds a stranger's work
 
 
 def edits(source: str) -> Iterator[Edit]:
@@ -117,25 +119,25 @@ def _other_axis(lines: Sequence[Line]) -> Iterator[Edit]:
 def _of_several(source: str, text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """What takes several elements a thread begins behind one a thread of all before it: a block whose threads go on by
     a block, or a thread whose elements lie beside one another."""
-    for line in lines:
-        for found in _OF_GRID.finditer(line.text):
-            side, axis = "by" if found["by"] else "times", found["axis"] or found["its"]
-            threads = "|".join(map(re.escape, {found[side], *threads_of(source, axis)}))
-            apart = rf"(?<![\w.]){found['name']}\s*\+\s*(?:(?P<times>\w+)\s*\*\s*)?(?:{threads})\b(?!\s*[*.])"
-            times = {each["times"] or "1" for each in re.finditer(apart, text)}
-            most = [str(int(each) + 1) for each in times if each.isdigit()]
-            most += [steps for each in times if (steps := _steps(text, each))]
-            for many in sorted(most)[-1:]:
-                why = f"A block takes {many} elements a thread, and so do those before it."
-                further = in_place(line, found, side, f"({many} * {found[side]})", why)
+    every = ((line, found) for line in lines for found in _OF_GRID.finditer(line.text))
+    for line, found in islice(every, _MOST_INDICES):
+        side, axis = "by" if found["by"] else "times", found["axis"] or found["its"]
+        threads = "|".join(map(re.escape, {found[side], *threads_of(source, axis)}))
+        apart = rf"(?<![\w.]){found['name']}\s*\+\s*(?:(?P<times>\w+)\s*\*\s*)?(?:{threads})\b(?!\s*[*.])"
+        times = {each["times"] or "1" for each in re.finditer(apart, text)}
+        most = [str(int(each) + 1) for each in times if each.isdigit()]
+        most += [steps for each in times if (steps := _steps(text, each))]
+        for many in sorted(most)[-1:]:
+            why = f"A block takes {many} elements a thread, and so do those before it."
+            further = in_place(line, found, side, f"({many} * {found[side]})", why)
+            yield from _with_grid(source, further, axis, many)
+        beside = rf"(?<![\w.]){found['name']}\s*\+\s*([A-Za-z_]\w*)(?!\s*[\w.*(])"
+        of_thread = found["before"] or found["behind"]
+        for step in list(dict.fromkeys(re.findall(beside, text)))[:SEVERAL] if of_thread else ():
+            if many := _steps(text, step):
+                why = f"A thread takes {many} elements, and so do those before it."
+                further = in_place(line, found, "all", f"({found['all']}) * {many}", why)
                 yield from _with_grid(source, further, axis, many)
-            beside = rf"(?<![\w.]){found['name']}\s*\+\s*([A-Za-z_]\w*)(?!\s*[\w.*(])"
-            of_thread = found["before"] or found["behind"]
-            for step in list(dict.fromkeys(re.findall(beside, text)))[:SEVERAL] if of_thread else ():
-                if many := _steps(text, step):
-                    why = f"A thread takes {many} elements, and so do those before it."
-                    further = in_place(line, found, "all", f"({found['all']}) * {many}", why)
-                    yield from _with_grid(source, further, axis, many)
 
 
 def _with_grid(source: str, edit: Edit, axis: str, many: str) -> Iterator[Edit]:
@@ -150,14 +152,14 @@ def _with_grid(source: str, edit: Edit, axis: str, many: str) -> Iterator[Edit]:
 
 def threads_of(source: str, axis: str) -> set[str]:
     """The names of the threads that a block has along an axis."""
-    sides = _side(source, "block", axis)
+    sides = side_of(source, "block", axis)
     return {f"blockDim.{axis}", *((sides[0],) if sides else ())}
 
 
 def of_grid(source: str, axis: str, many: str) -> tuple[Change, str] | None:
     """The change of the only grid, of which each block takes so many times as much as one element a thread, and what
     stands there; None of one that does not count such blocks."""
-    side, block = _side(source, "grid", axis), _side(source, "block", axis)
+    side, block = side_of(source, "grid", axis), side_of(source, "block", axis)
     blocks = _BY_BLOCKS.match(side[0]) if side else None
     if side is None or block is None or blocks is None or blocks["each"] != block[0]:
         return None
@@ -166,7 +168,7 @@ def of_grid(source: str, axis: str, many: str) -> tuple[Change, str] | None:
     return (start, start + len(text), fewer), text
 
 
-def _side(source: str, key: str, axis: str) -> tuple[str, int] | None:
+def side_of(source: str, key: str, axis: str) -> tuple[str, int] | None:
     """A side of the only grid, or block, and where it stands; None of several launches, or where there is none."""
     lines = list(re.finditer(rf"^// *{key} *= *\[(.*)\]", source, re.MULTILINE))
     sides = list(_SIDE.finditer(source, *lines[0].span(1))) if len(lines) == 1 else []
@@ -208,19 +210,15 @@ def _returned(text: str) -> Iterator[Edit]:
     if not found or not barrier or found.end() > barrier.start() or len(sizes) != 2:
         return
     load = _STATEMENT.match(text, found.end())
-    store = _STORE_2.search(text, barrier.end())
-    if not load or not store or store["size"] not in sizes or load.end() > barrier.start():
+    store, inside = _own_condition(text, barrier.end(), len(text), sizes)
+    if not load or store is None or load.end() > barrier.start():
         return
-    (other,) = set(sizes) - {store["size"]}
-    inside = f"if ({store['column']} < {store['size']} && {store['row']} < {other})"
-    where_left, loads, stores = (
-        line_at(text, at) for at in (found.start(), load.start("load"), store.start("store"))
-    )
+    where_left, loads, stores = (line_at(text, at) for at in (found.start(), load.start("load"), store))
     first = f"if (!({found['condition']}))"
     changes = (
         (*found.span("leaves"), ""),
         (load.start("load"), load.start("load"), f"{first} "),
-        (store.start("store"), store.start("store"), f"{inside} "),
+        (store, store, f"{inside} "),
     )
     yield Edit(
         f"the `return` in line {where_left} deleted, `{first}` in front of the load in line {loads} and `{inside}` in "
@@ -231,22 +229,28 @@ def _returned(text: str) -> Iterator[Edit]:
     )
 
 
+def _own_condition(text: str, start: int, end: int, sizes: Sequence[str]) -> tuple[int | None, str]:
+    """Where the first store to a matrix stands in a part of a text, of two sizes, and the condition that it needs; None
+    where there is none."""
+    store = _STORE_2.search(text, start, end)
+    if store is None or store["size"] not in sizes:
+        return None, ""
+    (other,) = set(sizes) - {store["size"]}
+    return store.start(), f"if ({store['column']} < {store['size']} && {store['row']} < {other})"
+
+
 def _barrier_of_some(text: str) -> Iterator[Edit]:
     """A condition around a load, a barrier and a store: it is to be the load's alone, and the store is to have its
     own."""
     sizes, _ = int_sizes(text)
     for found in islice(_ALL_OF_SOME.finditer(text), SEVERAL if len(sizes) == 2 else 0):
-        store = _STORE_2.search(text, found.start("behind"), found.end("behind"))
-        if not store or store["size"] not in sizes:
+        store, inside = _own_condition(text, *found.span("behind"), sizes)
+        if store is None:
             continue
-        (other,) = set(sizes) - {store["size"]}
-        inside = f"if ({store['column']} < {store['size']} && {store['row']} < {other})"
-        line, barrier, stores = (
-            line_at(text, at) for at in (found.start(), found.end("load"), store.start("store"))
-        )
+        line, barrier, stores = (line_at(text, at) for at in (found.start(), found.end("load"), store))
         changes = (
             (*found.span("opens"), ""),
-            (store.start("store"), store.start("store"), f"{inside} "),
+            (store, store, f"{inside} "),
             (*found.span("closes"), ""),
         )
         yield Edit(

@@ -127,3 +127,18 @@ def test_rows_are_not_counted_by_x(index: str, becomes: str | None) -> None:
 def test_blocks_are_not_taken_for_threads(index: str, becomes: str | None) -> None:
     edit = of_block(f"int i = {index};")
     assert (edit and edit.applied(f"int i = {index};")) == (becomes and f"int i = {becomes};")
+
+
+TILE = f"{ALL}__shared__ float t[32];\nif (M > 3) return;\nt[3] = in[3];\n__syncthreads();\n"
+
+
+@pytest.mark.parametrize(
+    ("flood", "found"),
+    [
+        ("out[a" + " " * 6000 + "] = 3;", 0),
+        ("int i = blockIdx.x * 4 + threadIdx.x;\n" * 6000 + "out[i + 4] = 1;", 32),
+    ],
+    ids=["blanks", "indices"],
+)
+def test_a_flood_ends(flood: str, found: int) -> None:
+    assert sum("in place of" in edit.said for edit in edits(f"{TILE}{flood}\n}}")) == found
