@@ -18,15 +18,13 @@ from grader.judge.kernels.source_tries import others
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.refused import Refused
 from grader.workbook import begins, cuda_source
-from grader.workbook.edit import MOST, SEVERAL, Change, Edit
+from grader.workbook.edit import MOST, SEVERAL, Edit
 from grader.workbook.kernel_file import parse_source
+from grader.workbook.launches.spec import SM_COUNT
 from grader.workbook.suspects.loops import Loop, loops_of
 
 AGAIN = 1.5
 """Stores of an element from which on it is stored again."""
-
-RESIDENT = 2048
-"""Threads that a multiprocessor holds."""
 
 _INDEX = re.compile(
     r"(?:\b(?P<front>\w+)\s*\*\s*)?(?P<block>\bblockIdx\.(?P<axis>[xyz])|\bsize_t\(blockIdx\.(?P<cast>[xyz])\))"
@@ -37,7 +35,6 @@ _BY_ONE = r"\+\+{0}|{0}\+\+|{0} \+= 1"
 _OF_GRID = re.compile(r"\w+\s*\+=\s*(?P<threads>[^=]*\bgridDim\.[xyz]\b[^=]*)")
 _OF_ELEMENT = "1"
 """The step of a loop that counts elements, and not from 0."""
-_QUOTED = re.compile(r'"([^"]*)"')
 _GRID = re.compile(r"\bgridDim\.([xyz])\b")
 
 
@@ -185,34 +182,22 @@ def _edits(source: str, loop: Loop, index: re.Match[str], turns: str, step: str)
     yield Edit(said, line, tuple(sorted([(index.start(), index.end(), begin), change])))
 
 
-def _of_grid(current: KernelSubmission, axis: int, text: str) -> Change | None:
-    """The change of one side of a grid that stands in a line."""
-    source, launch = current.file.source, current.file.launches[0]
-    lines = source.splitlines(keepends=True)
-    line = launch.line_of("grid")
-    sides = list(_QUOTED.finditer(lines[line - 1]))
-    if axis >= len(sides) or sides[axis][1] != launch.grid[axis].text:
-        return None
-    start = sum(map(len, lines[: line - 1]))
-    return start + sides[axis].start(1), start + sides[axis].end(1), text
-
-
 def _too_many_blocks(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
     """The grid of a kernel whose loops go on by a grid's threads, and are gone through once."""
     launch, text = current.file.launches[0], cuda_source.plain(current.file.source)
     steps = set(_GRID.findall(text)) if cuda_source.loops(text) else set()
     if len(steps) != 1:
         return ""
-    axis = "xyz".index(steps.pop())
-    if axis >= len(launch.grid) or "SMS" in launch.grid[axis].names:
+    side = begins.side_of(current.file.source, "grid", axis := steps.pop())
+    if side is None or SM_COUNT in launch.grid["xyz".index(axis)].names:
         return ""
-    planned = current.compiled.plan(runner.topic.sizes_count, runner.child.hello().limits)
-    given = launch.grid[axis].text
-    fewer = f"min(SMS * {max(1, RESIDENT // prod(planned.launches[0].block))}, {given})"
-    change = _of_grid(current, axis, fewer)
-    if change is None or not _holds(
-        runner, current, Edit("", 0, (change,)).applied(current.file.source), rung
-    ):
+    limits = runner.child.hello().limits
+    planned = current.compiled.plan(runner.topic.sizes_count, limits)
+    each = max(1, limits["max_threads_per_multiprocessor"] // prod(planned.launches[0].block))
+    given, start = side
+    fewer = f"min({SM_COUNT} * {each}, {given})"
+    change = Edit("", 0, ((start, start + len(given), fewer),))
+    if not _holds(runner, current, change.applied(current.file.source), rung):
         return ""
     return (
         f"The loop over the grid is there, and {given} in line {launch.line_of('grid')} is so many blocks that a "
