@@ -12,6 +12,7 @@ from grader.areas import JUDGE
 from grader.emulator.cache import cache_folder, keep, kept
 from grader.judge.provenance import made_with
 from grader.results import Grade, from_json, to_json
+from grader.workbook.content import digest
 from grader.workbook.topic import Topic
 
 
@@ -40,8 +41,7 @@ def _entry(topic: Topic, file: Path) -> Path:
 def _state(topic: Topic, file: Path, device: str, arch: str | None) -> bytes | None:
     """A digest of all that decides the grade; None where the file cannot be read."""
     try:
-        read = [path.read_bytes() for path in (file, *topic.graded_by)]
+        read = digest((file, *topic.graded_by))
     except OSError:
         return None
-    told = "\0".join((made_with(JUDGE), device, str(arch))).encode()
-    return hashlib.sha256(b"\0".join([told, *(hashlib.sha256(each).digest() for each in read)])).digest()
+    return hashlib.sha256("\0".join((made_with(JUDGE), device, str(arch), read)).encode()).digest()
