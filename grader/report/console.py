@@ -424,7 +424,7 @@ def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Renderab
         parts += ["", _reached(result.rung_reached, rungs)]
     shown = [hint for number, hint in enumerate(result.hints) if number == 0 or hint.claim is None]
     for number, hint in enumerate(shown):
-        parts += ["", Text.assemble(("Also: " if number else "Next: ", "bold"), hint.text)]
+        parts += ["", _next(hint, "Also" if number else "Next")]
     if result.costliest is not None:
         parts += ["", *costliest(result.costliest, source)]
     parts += words.told([*said(result), *(hint.text for hint in shown)])
@@ -447,8 +447,8 @@ def said(result: Grade) -> Iterable[str | None]:
         yield from (result.costliest.says, result.costliest.remedy)
 
 
-def _next(hint: Hint) -> Text:
-    return Text.assemble(("Next: ", "bold"), hint.text)
+def _next(hint: Hint, lead: str = "Next") -> Text:
+    return Text.assemble((f"{lead}: ", "bold"), hint.text)
 
 
 def _more(what: str, command: str) -> Text:

@@ -67,8 +67,7 @@ def shares(text: str) -> Iterator[Said]:
         yield (
             line,
             f"Line {line}: `{found['all']}` rounds down, to 0 where `{size}` is smaller, and nobody takes what is left "
-            "over: "
-            f"`({size} + {by} - 1) / {by}`, and {until}.",
+            f"over: `({size} + {by} - 1) / {by}`, and {until}.",
         )
 
 
