@@ -18,6 +18,7 @@ PACKAGE = Path(__file__).resolve().parent
 
 RUNTIME = (
     "__init__.py",
+    "modules.py",
     "emulator/__init__.py",
     "emulator/cache.py",
     "emulator/target.py",
@@ -25,7 +26,7 @@ RUNTIME = (
 )
 """What compiles the emulator's runtime: a list of its own, because that takes most of a minute."""
 
-EMULATOR = ("__init__.py", "sandbox", "emulator")
+EMULATOR = ("__init__.py", "modules.py", "sandbox", "emulator")
 """From CUDA C++ to what a launch does and counts."""
 
 JUDGE = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import shutil
 import subprocess
 import sys
@@ -197,7 +198,7 @@ sys.addaudithook(heard)
 def test_all_that_a_marking_run_loads_decides_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text(LISTENER, encoding="utf-8")
     monkeypatch.setenv("HEARD", str(tmp_path / "heard"))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(PACKAGE.parent)]))
     topic = topics.load("transfer")
     process = Process()
     answer = process.ask(Order(topic.name, topic.rungs[0].source, "emulator", None, 7, ()), 240.0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from grader import modules
 from grader.cli.options import lines_of, list_problems
 from grader.errors import WarpladderError
 from grader.judge.quick import QuickCheck
@@ -121,7 +121,7 @@ class _Grading:
         command = ["grade", topic, str(file), *options, "--json", "-"]
         self._process = lasting(
             lambda: subprocess.Popen(
-                [sys.executable, "-m", "grader.background", str(os.getpid()), *command],
+                [*modules.command("grader.background"), str(os.getpid()), *command],
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._errors,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -38,7 +39,7 @@ ORDER = Order("transpose", NAIVE, "emulator", None, 7, ())
 def test_a_marking_process_that_hangs_ends_with_all_it_started(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     starts = f"import subprocess; p = subprocess.Popen(['sleep', '60']); open({str(note)!r}, 'w').write(str(p.pid))"
-    process = Process(("-c", f"{starts}; p.wait()"))
+    process = Process((sys.executable, "-c", f"{starts}; p.wait()"))
     assert process.ask(ORDER, 2.0) == Answer(complaint="it was not done after 2 s")
     pid = int(note.read_text(encoding="utf-8"))
     deadline = time.monotonic() + 10
@@ -64,12 +65,12 @@ def _alive(pid: int) -> bool:
     ],
 )
 def test_a_marking_process_that_dies_is_no_mark(does: str, says: str) -> None:
-    process = Process(("-c", does))
+    process = Process((sys.executable, "-c", does))
     assert process.ask(ORDER, 20.0) == Answer(complaint=f"the marking process ended with {says}")
 
 
 def test_a_marking_process_that_says_something_else_is_no_mark() -> None:
-    process = Process(("-c", "print('hello', flush=True); import time; time.sleep(60)"))
+    process = Process((sys.executable, "-c", "print('hello', flush=True); import time; time.sleep(60)"))
     assert "answered with something else" in str(process.ask(ORDER, 20.0).complaint)
 
 
@@ -83,7 +84,7 @@ for line in sys.stdin:
 
 
 def test_a_process_is_asked_again_and_replaced_when_it_dies() -> None:
-    process = Process(("-c", TELLS))
+    process = Process((sys.executable, "-c", TELLS))
     first, again = process.ask(ORDER, 20.0), process.ask(ORDER, 20.0)
     assert first == again, "it is warm"
     assert "exit code 3" in str(process.ask(order("die"), 20.0).complaint)
@@ -94,7 +95,7 @@ def test_a_process_is_asked_again_and_replaced_when_it_dies() -> None:
 
 
 def test_a_process_outlives_the_thread_that_asked_it_first() -> None:
-    process = Process(("-c", TELLS))
+    process = Process((sys.executable, "-c", TELLS))
     first: list[Answer] = []
     thread = threading.Thread(target=lambda: first.append(process.ask(ORDER, 20.0)))
     thread.start()
@@ -157,7 +158,7 @@ def test_who_has_enough_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> N
     made: list[Process] = []
 
     def process() -> Process:
-        made.append(Process(("-c", FIRST_ALONE)))
+        made.append(Process((sys.executable, "-c", FIRST_ALONE)))
         return made[-1]
 
     monkeypatch.setattr(threads_engine, "Process", process)

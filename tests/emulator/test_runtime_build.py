@@ -129,7 +129,7 @@ def test_a_marking_process_is_asked_once_the_runtime_is_there(
     cold: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "compile_runtime", lambda: b"code")
-    marking = Process(("-c", COUNTS))
+    marking = Process((sys.executable, "-c", COUNTS))
     answer = marking.ask(Order("transpose", "", "emulator", None, 7, ()), 60.0)
     marking.close()
     assert answer.complaint == "1"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -15,13 +14,12 @@ from typing import IO
 
 import msgspec
 
-import grader
+from grader import modules
 from grader.course.orders import Answer, Order, as_answer
 from grader.emulator.runtime.build import prepare
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.start import end, how_it_ended, lasting
 
-COMMAND = ("-m", "grader.course.worker")
 _PART = 1 << 16
 
 _TO_END_S = 2.0
@@ -35,8 +33,8 @@ class Process:
     too long, is ended with all that it started, and the next order has a new one.
     """
 
-    def __init__(self, command: Sequence[str] = COMMAND, folder: str | None = None) -> None:
-        self._command = command
+    def __init__(self, command: Sequence[str] = (), folder: str | None = None) -> None:
+        self._command = command or modules.command("grader.course.worker")
         self._folder = folder  # in which its own is made; None: where temporary ones are
         self._running: _Running | None = None
 
@@ -78,7 +76,7 @@ class _Running:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._process = lasting(
             lambda: subprocess.Popen(
-                [sys.executable, "-P", *command, str(os.getpid())],
+                [*command, str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
@@ -127,7 +125,5 @@ class _Running:
 
 
 def _variables() -> dict[str, str]:
-    """Its environment: this package comes first, whatever folder it starts in, and its libraries start no threads."""
-    here = str(Path(grader.__file__).resolve().parent.parent)
-    path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    """Its environment: its libraries start no threads."""
+    return {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

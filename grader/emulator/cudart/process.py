@@ -17,6 +17,7 @@ from typing import IO
 
 import msgspec
 
+from grader import modules
 from grader.emulator.cudart import builds
 from grader.emulator.cudart.events import (
     Block,
@@ -92,8 +93,8 @@ class CompiledProgram:
         listener = _Listener(self._program, self._source)
         reading, writing = os.pipe()
         command = [
-            sys.executable, "-P", "-m", "grader.emulator.cudart.child", str(os.getpid()), str(self._folder),
-            str(writing), self._arch, msgspec.json.encode(trial).decode(), str(self._source), *arguments,
+            *modules.command("grader.emulator.cudart.child"), str(os.getpid()), str(self._folder), str(writing),
+            self._arch, msgspec.json.encode(trial).decode(), str(self._source), *arguments,
         ]  # fmt: skip
         process = subprocess.Popen(command, pass_fds=[writing], stdout=output, stderr=output)
         os.close(writing)

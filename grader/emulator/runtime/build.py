@@ -19,6 +19,7 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
+from grader import modules
 from grader.areas import RUNTIME, fingerprint
 from grader.emulator import target
 from grader.emulator.cache import cache_folder, keep, kept, locked, made_folder
@@ -99,7 +100,7 @@ def compile_runtime() -> bytes:
 def _bitcode() -> bytes:
     """From a process of its own, in which Numba is set to optimise nothing; from here where none may be started. Raises
     CalledProcessError where that process fails: it has said why on standard error."""
-    command = [sys.executable, "-P", "-m", "grader.emulator.runtime.lowering"]
+    command = modules.command("grader.emulator.runtime.lowering")
     try:
         done = subprocess.run(
             command, stdout=subprocess.PIPE, env={**os.environ, "NUMBA_OPT": "0"}, check=True
