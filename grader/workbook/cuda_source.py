@@ -313,13 +313,21 @@ def cast_to(source: str, line: int, array: str) -> str:
     return next((" ".join(found[1].split()) for found in sets if found), "")
 
 
-def of_signed_char(source: str, index: str) -> bool:
-    """Whether an index is a variable, or an element of an array, that is declared as char, or is cast to it."""
-    if re.match(r"\(\s*(?:signed\s+)?char\s*\)", index):
-        return True
+_SIGNED_CHAR = r"(?<!unsigned )\b((?:signed\s+)?char|char[1-4]|int8_t)"
+
+
+def signed_char(source: str, index: str) -> tuple[str, str] | None:
+    """The type of signed bytes that an index is cast to, or that its variable or array is declared with, and that type
+    without sign; None where an index is of none."""
+    found = re.match(rf"\(\s*{_SIGNED_CHAR}\s*\)|static_cast<\s*{_SIGNED_CHAR}\s*>", index)
     name = re.match(r"[A-Za-z_]\w*", index)
-    declared = r"(?<!unsigned )\bchar\s*\*?\s*(?:const\s|__restrict__\s)?\s*{}\b"
-    return bool(name and re.search(declared.format(name[0]), plain(source)))
+    if found is None and name is not None:
+        declared = rf"{_SIGNED_CHAR}\s*\*?\s*(?:const\s|__restrict__\s)?\s*{name[0]}\b"
+        found = re.search(declared, plain(source))
+    if found is None:
+        return None
+    signed = next(filter(None, found.groups()))
+    return signed, "unsigned char" if signed.endswith("char") else f"u{signed}"
 
 
 def _indices(source: str, line: int) -> list[tuple[str, str]]:

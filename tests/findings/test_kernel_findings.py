@@ -312,8 +312,12 @@ def test_an_index_below_0_is_told_by_the_type_that_makes_it() -> None:
     assert "The index is below 0: " in remedy(unsigned)
     assert "`threadIdx.x` is unsigned" in remedy(unsigned)
     assert "unsigned" not in remedy(of_tile("out_of_bounds", element=-8, shape=(272,)))
-    signed = of_tile("out_of_bounds", element=-85, shape=(256,), text=Text("B[v]", "v", signed_char=True))
-    assert remedy(signed).startswith("A char is signed, from -128 to 127, so that 171 becomes -85")
+    signed = of_tile(
+        "out_of_bounds", element=-85, shape=(256,), text=Text("B[v]", "v", signed_char=("char4", "uchar4"))
+    )
+    assert remedy(signed).startswith(
+        "A char is signed, from -128 to 127, so that 171 becomes -85: write `uchar4` in"
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,11 @@ from grader.workbook.cuda_source import (
     indexed_alike,
     lacks_block,
     moved,
-    of_signed_char,
     one_a_thread,
     one_suffices,
     pointee,
     shared_arrays,
+    signed_char,
 )
 
 SOURCE = """\
@@ -150,16 +150,20 @@ def test_a_bound_is_followed_to_where_it_is_set(comparison: str, bound: str) -> 
 @pytest.mark.parametrize(
     ("declared", "index", "signed"),
     [
-        ("const char v = in[i];", "v", True),
-        ("const unsigned char v = in[i];", "v", False),
-        ("const char* in, int N", "in[i]", True),
-        ("unsigned char *in, int N", "in[i]", False),
-        ("", "(char)in[i]", True),
-        ("", "", False),
+        ("const char v = in[i];", "v", ("char", "unsigned char")),
+        ("const unsigned char v = in[i];", "v", None),
+        ("const char* in, int N", "in[i]", ("char", "unsigned char")),
+        ("unsigned char *in, int N", "in[i]", None),
+        ("const char4 v = in4[i];", "v.x", ("char4", "uchar4")),
+        ("const uchar4 v = in4[i];", "v.x", None),
+        ("int8_t v = in[i];", "v", ("int8_t", "uint8_t")),
+        ("", "(char)in[i]", ("char", "unsigned char")),
+        ("", "static_cast<signed char>(in[i])", ("signed char", "unsigned char")),
+        ("", "", None),
     ],
 )
-def test_an_index_that_is_a_signed_char(declared: str, index: str, signed: bool) -> None:
-    assert of_signed_char(declared, index) == signed
+def test_an_index_that_is_a_signed_char(declared: str, index: str, signed: tuple[str, str] | None) -> None:
+    assert signed_char(declared, index) == signed
 
 
 @pytest.mark.parametrize(

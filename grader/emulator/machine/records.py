@@ -173,8 +173,8 @@ class Text:
     """What it is compared with there, where that is known."""
     limit: str = ""
     """The same as the source has it; of a variable, what that was last set to."""
-    signed_char: bool = False
-    """The index is a char, which is signed."""
+    signed_char: tuple[str, str] | None = None
+    """The index is of signed bytes: their type, and that type without sign."""
     pointee: int = 0
     """Bytes of what the pointer points to that is indexed, or added to, there; 0 where that is not to be seen."""
     cast: str = ""
