@@ -7,7 +7,8 @@ judge tries them after what is likelier.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -201,12 +202,13 @@ class _Expressions:
         return _Small(rank, self.tokens[first].start, self.piece(first, last), new, kind, why)
 
 
-def edits(source: str) -> Iterator[Edit]:
-    """The changes to be tried, the likeliest first; what stands in several places is changed in all, and in each."""
+def edits(source: str, near: Collection[int] = ()) -> Iterator[Edit]:
+    """The changes to be tried, the likeliest first, and of these those of the lines `near`; what stands in several
+    places is changed in all, and in each."""
     text = _DIRECTIVE.sub(lambda found: " " * len(found[0]), plain(source))[:MOST]
     parts = _Expressions.of(text)
     kinds = (_of_operators, _of_numbers, _of_members, _of_names)
-    return _in_order(parts, chain.from_iterable(kind(parts) for kind in kinds))
+    return _in_order(parts, chain.from_iterable(kind(parts) for kind in kinds), near)
 
 
 def of_launch(source: str, sizes: Sequence[str], constants: Sequence[str]) -> Iterator[Edit]:
@@ -222,13 +224,18 @@ def constants_of(source: str) -> list[str]:
     return [*dict.fromkeys(_CONSTANT.findall(plain(source)))]
 
 
-def _in_order(parts: _Expressions, every: Iterable[_Small]) -> Iterator[Edit]:
+def _in_order(parts: _Expressions, every: Iterable[_Small], near: Collection[int] = ()) -> Iterator[Edit]:
     alike: dict[tuple[int, str], list[_Small]] = {}
-    for small in sorted(islice(every, _MOST), key=lambda small: (small.rank, small.start)):
+    begins = [0, *(found.end() for found in re.finditer("\n", parts.text))]
+
+    def order(small: _Small) -> tuple[int, bool, int]:
+        return small.rank, bisect_right(begins, small.start) not in near, small.start
+
+    for small in sorted(islice(every, _MOST), key=order):
         alike.setdefault((small.rank, small.kind or f"{small.old} {small.new}"), []).append(small)
     for group in alike.values():
         if len(group) > 1:
-            yield _edit(parts.text, group)
+            yield _edit(parts.text, sorted(group, key=lambda small: small.start))
         for small in group:
             yield _edit(parts.text, [small])
 

@@ -77,6 +77,16 @@ def test_what_several_lines_have_in_common_is_changed_in_all_of_them_at_once_and
     ]
 
 
+def test_of_as_likely_ones_those_of_the_lines_at_fault_come_first() -> None:
+    near = [edit.said for edit in edits(SOURCE, near=(14,))]
+    assert set(near) == MADE.keys()
+    elsewhere, likelier = (
+        "`PACK` in place of `w` in line 6",
+        "`blockIdx.x` in place of `blockIdx.x * blockDim.x` in line 12",
+    )
+    assert near.index(likelier) < near.index("`a[N]` in place of `a[i]` in line 14") < near.index(elsewhere)
+
+
 def test_a_condition_is_not_made_one_that_never_holds() -> None:
     said = [edit.said for edit in edits("void f(int own, int v) {\n    if (own == v) return;\n}\n")]
     assert any("`own != v`" in each for each in said)

@@ -184,7 +184,7 @@ def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_the
     near = () if line is None else (line - 1, line)
     known = sorted(cuda_edits.edits(source), key=lambda edit: edit.line not in near)
     found: dict[str, Edit] = {}
-    for edit in chain(known, small_edits.edits(source) if any_there_are else ()):
+    for edit in chain(known, small_edits.edits(source, near) if any_there_are else ()):
         if not edit.lines(source) <= kernel.file.given and (not only or edit.line in only):
             found.setdefault(edit.applied(source), edit)
     found.pop(source, None)
