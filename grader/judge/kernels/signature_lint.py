@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Launch
@@ -31,6 +30,10 @@ _NAMES = {
     "uint32": "unsigned",
     "uint64": "unsigned long long",
 }
+_UNUSED = (
+    "The {of} has {many} {whose} along y, and the kernel does not use {index}: all {many} do the same. Take elements "
+    "by `blockIdx.y * blockDim.y + threadIdx.y` too, or give {sides} x alone."
+)
 _WHOLE = ("int", "unsigned", "long", "unsigned long", "long long", "unsigned long long")
 _BYTES = ("char", "signed char", "unsigned char")
 
@@ -57,20 +60,43 @@ def of_names(kernel: Kernel) -> str | None:
 
 
 def of_threads(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
-    """What a launch has in y that its kernel does not ask for, or the other way round; blocks of other sizes than
+    """What a launch has along y that its kernel does not ask for, or the other way round; blocks of other sizes than
     its kernel counts; and halves of what is no power of two."""
     if len(launches) != 1:
         return next(_of_halves(kernel, launches), None)
     (launch,) = launches
-    asks = "threadIdx.y" in kernel.file.source
-    if len(kernel.build.lowered) > 1:  # another of them may be the one that asks
-        asks = asks and "%tid.y" in comparisons.body(kernel.build.ptx, launch.symbol)
-    if launch.block[1] > 1 and not asks:
-        return f"A block has {launch.block[1]} threads in y, and the kernel does not use threadIdx.y."
     one_side = kernel.file.launches[0].block[1].text == "1"
-    if launch.block[1] == 1 and one_side and asks and launch.block[0] > 1:
+    if launch.block[1] == 1 and one_side and launch.block[0] > 1 and _asks(kernel, launch, "thread"):
         return "The kernel uses threadIdx.y, and a block has one thread in y: `block` takes two numbers."
-    return next(chain(_of_blocks(kernel, launch), _of_halves(kernel, launches)), None)
+    every = (of_unused(kernel, launches), *_of_blocks(kernel, launch), *_of_halves(kernel, launches))
+    return next(filter(None, every), None)
+
+
+def of_unused(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
+    """What a launch has along y that its kernel does not ask for."""
+    if len(launches) != 1:
+        return None
+    (launch,) = launches
+    blocks = launch.grid[1] > 1 and not _asks(kernel, launch, "block")
+    if launch.block[1] > 1 and not _asks(kernel, launch, "thread"):
+        sides = "`grid` and `block`" if blocks else "`block`"
+        return _UNUSED.format(
+            of="block", many=launch.block[1], whose="threads", index="threadIdx.y", sides=sides
+        )
+    if blocks:
+        return _UNUSED.format(
+            of="grid", many=launch.grid[1], whose="blocks", index="blockIdx.y", sides="`grid`"
+        )
+    return None
+
+
+def _asks(kernel: Kernel, launch: Launch, of: str) -> bool:
+    """Whether a kernel asks for the thread's, or the block's, index in y."""
+    asks = f"{of}Idx.y" in kernel.file.source
+    if len(kernel.build.lowered) > 1:  # another of them may be the one that asks
+        register = {"thread": "%tid.y", "block": "%ctaid.y"}[of]
+        asks = asks and register in comparisons.body(kernel.build.ptx, launch.symbol)
+    return asks
 
 
 def _of_halves(kernel: Kernel, launches: Sequence[Launch]) -> Iterator[str]:

@@ -262,14 +262,17 @@ def _explained(
         advised = fault and fault.kind != "uninitialised" and not cause.startswith(f"Line {fault.line}:")
         advised = advised and not _about(cause, current.file, fault)
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome, current.file)}")
-    if repeats(outcome) and (near := overlaps.told(runner, current.compiled, case)):
+    planned = outcome.planned or current.compiled.plan(case.problem, runner.child.hello().limits)
+    if repeats(outcome) and (
+        near := signature_lint.of_unused(current.compiled, planned.launches)
+        or overlaps.told(runner, current.compiled, case)
+    ):
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {near}")
     if (refusal.verdict == "fail" or repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)
     ):
         current.mended_by(mended)
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mended}")
-    planned = outcome.planned or current.compiled.plan(case.problem, runner.child.hello().limits)
     comparison = outcome.comparison
     odd = signature_lint.of_threads(current.compiled, planned.launches)
     if comparison is not None and comparison.first_unwritten is not None:

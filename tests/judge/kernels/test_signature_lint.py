@@ -44,7 +44,8 @@ def said(text: str, *block: int) -> str | None:
         (INDEX.format("8 * blockIdx.x + threadIdx.x"), (32,),
          "Line 1 counts 8 threads a block in x, and the launch block has 32: let both use one constant, or "
          "blockDim.x."),
-        (INDEX.format(X), (32, 8), "A block has 8 threads in y, and the kernel does not use threadIdx.y."),
+        (INDEX.format(X), (32, 8), "The block has 8 threads along y, and the kernel does not use threadIdx.y: all 8 do "
+         "the same. Take elements by `blockIdx.y * blockDim.y + threadIdx.y` too, or give `block` x alone."),
         ("const int B = 96;\n" + HALVES.format("B"), (96,),
          "Line 2 halves 96, which is no power of two: of 3 elements that are left the last is not added. Take 64 or "
          "128."),
@@ -57,6 +58,16 @@ def said(text: str, *block: int) -> str | None:
 )  # fmt: skip
 def test_it_is_told_with_its_line(text: str, block: tuple[int, ...], sentence: str) -> None:
     assert said(text, *block) == sentence
+
+
+def test_blocks_along_y_that_nobody_asks_for_do_the_same() -> None:
+    text, launch = f"int j = threadIdx.y, i = {X};", Launch("k", (4, 3, 1), (32, 8, 1), 0, ())
+    told = signature_lint.of_unused(kernel(text), [launch])
+    assert told is not None
+    assert told.startswith(
+        "The grid has 3 blocks along y, and the kernel does not use blockIdx.y: all 3 do the same."
+    )
+    assert signature_lint.of_unused(kernel(text + "int b = blockIdx.y;"), [launch]) is None
 
 
 def test_the_kernel_that_is_launched_is_meant() -> None:
