@@ -7,6 +7,7 @@ its reader wants to know that `out` went through a double*.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -30,6 +31,11 @@ _NAMES = {
     "uint32": "unsigned",
     "uint64": "unsigned long long",
 }
+_INDEX = re.compile(r"\b(?:thread|block)Idx\b|\b(?:this_)?(?:grid|thread_block)\b|%(?:cta)?tid\b")
+_ALL_DO_ALL = (
+    "The kernel uses neither threadIdx nor blockIdx, so that each of its {threads:,} threads does all of the work. Let "
+    "each take elements of its own, from `blockIdx.x * blockDim.x + threadIdx.x` on."
+)
 _UNUSED = (
     "The {of} has {many} {whose} along y, and the kernel does not use {index}: all {many} do the same. Take elements "
     "by `blockIdx.y * blockDim.y + threadIdx.y` too, or give {sides} x alone."
@@ -70,6 +76,14 @@ def of_threads(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
         return "The kernel uses threadIdx.y, and a block has one thread in y: `block` takes two numbers."
     every = (of_unused(kernel, launches), *_of_blocks(kernel, launch), *_of_halves(kernel, launches))
     return next(filter(None, every), None)
+
+
+def of_same_work(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
+    """Why all threads, or all along y, do the same: their kernel does not ask which of them they are."""
+    threads = sum(math.prod(launch.grid) * math.prod(launch.block) for launch in launches)
+    if threads > 1 and not _INDEX.search(cuda_source.plain(kernel.file.source)):
+        return _ALL_DO_ALL.format(threads=threads)
+    return of_unused(kernel, launches)
 
 
 def of_unused(kernel: Kernel, launches: Sequence[Launch]) -> str | None:

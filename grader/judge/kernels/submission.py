@@ -263,10 +263,12 @@ def _explained(
         advised = advised and not _about(cause, current.file, fault)
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome, current.file)}")
     planned = outcome.planned or current.compiled.plan(case.problem, runner.child.hello().limits)
-    if repeats(outcome) and (
-        near := signature_lint.of_unused(current.compiled, planned.launches)
-        or overlaps.told(runner, current.compiled, case)
-    ):
+    near = (
+        signature_lint.of_same_work(current.compiled, planned.launches)
+        if refusal.verdict == "timeout"
+        else None
+    )
+    if near or (repeats(outcome) and (near := overlaps.told(runner, current.compiled, case))):
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {near}")
     if (refusal.verdict == "fail" or repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)

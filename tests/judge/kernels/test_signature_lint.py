@@ -70,6 +70,19 @@ def test_blocks_along_y_that_nobody_asks_for_do_the_same() -> None:
     assert signature_lint.of_unused(kernel(text + "int b = blockIdx.y;"), [launch]) is None
 
 
+@pytest.mark.parametrize(
+    "index", ["threadIdx.x", "this_grid().thread_rank()", "tiled_partition<32>(this_thread_block())"]
+)
+def test_a_kernel_that_asks_for_no_index_has_each_thread_do_all(index: str) -> None:
+    launches = [Launch("k", (4, 1, 1), (32, 1, 1), 0, ())]
+    told = signature_lint.of_same_work(
+        kernel("for (int i = 0; i < N; i++) c[i] = a[i];  // threadIdx"), launches
+    )
+    assert told is not None
+    assert "each of its 128 threads does all of the work" in told
+    assert signature_lint.of_same_work(kernel(f"auto i = {index};"), launches) is None
+
+
 def test_the_kernel_that_is_launched_is_meant() -> None:
     text = "k uses threadIdx.x, other threadIdx.y"
     several = kernel(text, k="mov.u32 %r1, %tid.x;", other="mov.u32 %r1, %tid.y;")
