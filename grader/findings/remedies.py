@@ -61,12 +61,12 @@ _LIKEWISE = "Let them go on in {lines} as well, where each thread takes one elem
 _TILE = "Is each element of `{array}` read by the indices that it is stored by, and on the same conditions? "
 _RETURNED = (
     "Threads return in line {line}, and do not reach barriers behind it: let all threads of the block go on, and put "
-    "the condition on what they load from and store to global memory."
+    "the condition on what they store to global memory, and on each load one for the index that it loads by."
 )
 _RETURNED_UNSET = (
     "Store 0 to shared memory where there is no element (or what leaves the result as it is, as 1 does a product), and "
     "take out the `return` in line {line}: every thread has to fill its part and to reach the barriers behind. Its "
-    "condition belongs in front of each load from and store to global memory."
+    "condition belongs in front of each store to global memory, and each load has one for the index that it loads by."
 )
 _SYNCTHREADS = (
     "Put a __syncthreads() between the accesses: after {array} is written and before it is read, and after it is read "
@@ -126,6 +126,12 @@ _SAME_LINE = (
     "is read and another stored in the same step, read into a variable, put a __syncthreads() behind, then store."
 )
 _OF_LANES = " Among lanes of one warp a __syncwarp() is enough."
+_STEPS = (
+    "Lanes of a warp do not run in step by themselves, not in one line either. Where a thread adds what another has, "
+    "let it read, wait, and store, with `{{ auto v = {read}; __syncwarp(); {to} += v; __syncwarp(); }}` in place of "
+    "line {line}{likewise}. Or take such steps in a loop over the whole block, with a __syncthreads() at the end of "
+    "each."
+)
 _STORED_TWICE = (
     "Nothing says whose value stays. Is it one element that both lines are meant to store? Then put a __syncthreads() "
     "between them. Else an index is wrong, which no barrier mends: compare the two."
@@ -370,7 +376,7 @@ def _remedy_of_race(finding: Finding) -> str:
         if finding.other is not None and finding.action == finding.other.action == "write":
             return _ALL_STORE_ONE if same_line else _remedy_of_twice(finding)
         alone = _SYNCWARP_ALONE.format(line=finding.only_if) if finding.only_if else _SYNCWARP
-        of_lanes = f"{_SAME_LINE}{_OF_LANES}" if same_line else alone
+        of_lanes = _of_steps(finding) or f"{_SAME_LINE}{_OF_LANES}" if same_line else alone
         of_block = _SAME_LINE if same_line else _barrier_between(finding)
         return of_lanes if finding.scope == "warp" else of_block
     if finding.of_block:
@@ -385,6 +391,20 @@ def _remedy_of_race(finding: Finding) -> str:
         beside = _CLEARED_BESIDE.format(array=finding.array, line=finding.clears)
         return beside if finding.clears else _ALL_ATOMIC
     return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC
+
+
+def _of_steps(finding: Finding) -> str:
+    """Of a step of a tree that stands by itself, and of others beside it; "" of another line."""
+    lines = [line for _, line in finding.steps]
+    if finding.place.line not in lines:
+        return ""
+    step, line = finding.steps[lines.index(finding.place.line)]
+    to, read = step.split("+=")
+    others = [str(other) for other in lines if other != line]
+    likewise = (
+        f", and likewise of {'lines' if len(others) > 1 else 'line'} {', '.join(others)}" if others else ""
+    )
+    return _STEPS.format(read=read.strip(), to=to.strip(), line=line, likewise=likewise)
 
 
 def _remedy_of_twice(finding: Finding) -> str:

@@ -68,6 +68,7 @@ _POINTER = r"\b(\w+)\s*(?:const\s*)?\*\s*(?:const\s+|__restrict__\s+)*"
 _CAST_TO = r"[(<]\s*(?:const\s+)?(\w+)\s*(?:const\s*)?\*\s*(?:\)\s*{0}\b(?!\s*\[)|>\s*\(\s*{0}\s*\))"
 _TO_POINTER = r"[(<]\s*(?:const\s+)?((?:unsigned\s+)?(?:long\s+long|\w+))(?:\s+int)?\s*(?:const\s*)?\*\s*[)>]"
 _PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
+_STEP = re.compile(r"\s*((?P<to>(?P<array>\w+)\[[^\[\]]*\])\s*\+=\s*(?P=array)\[[^\[\]]*\])\s*;")
 _ADDITION = re.compile(rf"{_PLACE}(?:(?:[-+*|&^]|<<|>>)=(?!=)|\+\+|--)|(?:\+\+|--)\s*{_PLACE}")
 
 _BYTES = {
@@ -375,6 +376,21 @@ def accumulates(source: str, line: int, array: str | None, by_blocks: bool = Fal
 def _of_thread_alone(source: str) -> str:
     """A pattern of what is the thread's number in its block, as written or by a variable that was set so."""
     return "|".join(["threadIdx\\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", plain(source))])
+
+
+def steps(source: str, line: int) -> tuple[tuple[str, int], ...]:
+    """The lines that, in no loop, add another element of an array to one: `line`, and those around it that add to the
+    same. Of each, what is added to what, and its number; none if `line` is not one of them."""
+    own = _STEP.match(statement(source, line))
+    if own is None or any(re.search(r"\b(?:for|while)\b", head) for _, head in _all_around(source, line)):
+        return ()
+    around = _around(source, line)[0]
+    others = ((_STEP.match(text), number) for number, text in lines_of_kernel(source, line).items())
+    return tuple(
+        (found[1], number)
+        for found, number in others
+        if found and found["to"] == own["to"] and _around(source, number)[0] == around
+    )
 
 
 def one_a_thread(source: str, line: int, array: str) -> tuple[int, ...]:

@@ -30,6 +30,7 @@ from grader.workbook.cuda_source import (
     pointee,
     shared_arrays,
     signed_char,
+    steps,
 )
 
 SOURCE = """\
@@ -145,6 +146,27 @@ def test_what_an_index_is_compared_with(line: str, found: tuple[str, int | None]
 @pytest.mark.parametrize(("comparison", "bound"), [("i < whole", "(N + 15) / 16"), ("i >= N / 2", "N / 2")])
 def test_a_bound_is_followed_to_where_it_is_set(comparison: str, bound: str) -> None:
     assert bound_of("int whole = (N + 15) / 16;\nif (i < whole)", 2, comparison) == bound
+
+
+STEPS = """__global__ void k(float* s, int t)
+{
+    for (int half = 128; half > 32; half /= 2) {
+        s[t] += s[t + half];
+    }
+    if (t < 32) {
+        s[t] += s[t + 32];
+        s[t] += s[t + 16];
+        s[t] += 1.0f;
+        o[t] += o[t + 1];
+    }
+}
+"""
+
+
+def test_steps_of_a_tree_are_those_in_no_loop_that_add_to_the_same() -> None:
+    assert steps(STEPS, 8) == (("s[t] += s[t + 32]", 7), ("s[t] += s[t + 16]", 8))
+    assert steps(STEPS, 10) == (("o[t] += o[t + 1]", 10),)
+    assert steps(STEPS, 4) == steps(STEPS, 9) == ()
 
 
 @pytest.mark.parametrize(

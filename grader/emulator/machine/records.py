@@ -241,6 +241,9 @@ class Finding:
     """The line of a `return` by which threads of the block have left that are missing here, where somebody knows it."""
     only_if: int | None = None
     """Of a barrier: the line of the condition whose body it stands in, where somebody knows the source."""
+    steps: tuple[tuple[str, int], ...] = ()
+    """Of a race within a line that adds another element to one, in no loop: that line without its end and its number,
+    and those that do likewise beside it, where somebody knows the source."""
     uneven_loop: int | None = None
     """Of a barrier: the line of a loop around it whose head depends on the thread, where somebody knows the source."""
     accumulates: bool = False

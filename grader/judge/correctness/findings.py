@@ -44,6 +44,7 @@ from grader.workbook.cuda_source import (
     shared_arrays,
     signed_char,
     statement,
+    steps,
     uneven_loop,
 )
 from grader.workbook.reference import Problem
@@ -109,6 +110,8 @@ def located(
                 few = None  # a barrier may stand in front of the condition
             finding = replace(finding, clears=cleared, in_turn=apart, only_if=few)
             finding = _with_lacking(finding, source)
+            if finding.scope == "warp" and few is not None and other == line:
+                finding = replace(finding, steps=steps(source, line))
         if finding.kind == "race" and other in (0, line):
             by_blocks = finding.scope == "grid"
             finding = replace(finding, accumulates=accumulates(source, line, finding.array, by_blocks))

@@ -74,10 +74,12 @@ class _Alone:
 
     @classmethod
     def of(cls, runner: CaseRunner, kernel: Kernel, case: Case) -> _Alone | None:
-        """None where there are several: one may store what another has to store anew."""
+        """None where there are several: one may store what another has to store anew. What a launch sets to zero it has
+        stored as a whole."""
         planned = kernel.plan(case.problem, runner.child.hello().limits)
         run = CaseRun(kernel, planned, case, runner.store.get(case))
-        return cls(runner, run) if len(planned.launches) == 1 and len(run.data.expected) == 1 else None
+        single = len(planned.launches) == len(run.data.expected) == 1 and not planned.launches[0].zero
+        return cls(runner, run) if single else None
 
     @property
     def grid(self) -> tuple[int, int, int]:

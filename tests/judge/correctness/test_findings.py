@@ -102,6 +102,20 @@ def test_a_barrier_in_the_body_of_a_condition_has_one_place_to_go_to(head: str, 
     assert remedy(found).endswith(f"condition in line {line}.") == (line is not None)
 
 
+def test_steps_of_a_warp_in_lines_of_their_own_are_told_what_stands_in_place_of_each() -> None:
+    lines = "if (t < 32) {\n        s[t] += s[t + 2];\n        s[t] += s[t + 1];\n    }"
+    source = f"__global__ void k(int t) {{\n    __shared__ float s[64];\n    {lines}\n}}\n"
+    race = Finding("race", at(5), 1, space="shared", scope="warp", action="write", array="s")
+    race = replace(race, other=Access(action="read", place=at(5)))
+    ((found,),) = (item.findings for item in located([record(findings=(race,))], {}, source))
+    said = "`{ auto v = s[t + 1]; __syncwarp(); s[t] += v; __syncwarp(); }` in place of line 5, and likewise of line 4."
+    assert said in remedy(found)
+    ((found,),) = (
+        item.findings for item in located([record(findings=(replace(race, scope="block"),))], {}, source)
+    )
+    assert "__syncwarp" not in remedy(found)
+
+
 @pytest.mark.parametrize(
     ("block", "stored", "few"),
     [

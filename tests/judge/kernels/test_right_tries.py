@@ -92,6 +92,13 @@ def told(name: str, text: str, rung: str, **counted: int) -> str:
         return right_tries.told(runner, current, rung)
 
 
+def test_a_thread_that_adds_to_its_own_element_stores_no_other_s() -> None:
+    """As each element is set to zero before, those of other blocks are not those that nobody has stored."""
+    text = FOURS.replace("// ///\nextern", '// zero = ["c"]\n// ///\nextern').replace("i + k", "i")
+    adds = text.replace("k < 4", "k < 2").replace("c[i] = a[i] + b[i]", "c[i] += k == 0 ? a[i] : b[i]")
+    assert told("vector_add", adds, "00_naive", N=1 << 16) == ""
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
