@@ -144,8 +144,8 @@ _OF_BLOCK = (
     "`{array}` is the block's own, and its first element is `{array}`[0] in every block: leave blockIdx out."
 )
 _MORE_SHARED = (
-    " `shared` in the launch block gives the bytes of `extern __shared__` arrays, and this access needs {needed} more "
-    "of them."
+    "`shared` in the launch block gives the bytes of `extern __shared__` arrays: the {has} there are enough for {many} "
+    "elements of {size} bytes, and this access needs {needed} more."
 )
 _INDEX = (
     "Where a thread handles several elements, guard each. Where it has one, look at how its index is formed, since "
@@ -206,8 +206,11 @@ def _behind_shared(finding: Finding) -> str:
     if not finding.text.dynamic:
         return _SHARED
     has = finding.allocation.nbytes if finding.allocation else 0
-    needed = offset_of(finding) + (finding.size or 0) - has
-    return (f"{_SHARED}{_MORE_SHARED}" if has else _NO_SHARED).format(needed=f"{needed:,}")
+    size = finding.size or 0
+    needed = f"{offset_of(finding) + size - has:,}"
+    if not has or not size:
+        return _NO_SHARED.format(needed=needed)
+    return _MORE_SHARED.format(has=f"{has:,}", many=f"{has // size:,}", size=size, needed=needed)
 
 
 def _of_bits(finding: Finding, text: Text) -> str:

@@ -354,7 +354,8 @@ def test_an_access_outside_of_shared_and_local_memory() -> None:
     of_text = replace(none, text=Text("tile[i]", "i"))
     assert "`shared` in the launch block gives the bytes" in remedy(of_text)
     assert "0 where it is left out: this access needs 132, and the array" in remedy(of_text)
-    assert remedy(replace(of_text, allocation=small.allocation)).endswith("this access needs 4 more of them.")
+    more = remedy(replace(of_text, allocation=small.allocation))
+    assert more.endswith("the 128 there are enough for 32 elements of 4 bytes, and this access needs 4 more.")
     local = replace(small, space="local")
     assert "of local memory at byte 128, beyond its end" in message(local)
 

@@ -370,7 +370,9 @@ def of_comparison(
 
 
 def _added_to(array: str, count: int, elements: int, sizes: str, by_atomics: bool) -> str:
-    assign = "" if by_atomics else "assign with = where a thread has the whole sum, or "
+    assign = (
+        "" if by_atomics else "add up in a variable and store it with = where a thread has the whole sum, or "
+    )
     share = "" if elements == 1 else f", at {count} of its {elements} elements"
     return (
         f"The kernel adds to `{array}` without setting it first{share}, where {sizes}. Outputs hold nothing at "

@@ -150,7 +150,10 @@ def test_an_output_without_any_writer_and_one_that_is_only_added_to() -> None:
         output[0, 1:] += 1
     text = reason(verdict.of_comparison(compare("C", output, np.ones((2, 3)), None), "", PROBLEM))
     assert "adds to `C` without setting it first, at 2 of its 6 elements, where M=2, N=3" in text
-    assert 'assign with = where a thread has the whole sum, or put zero = ["C"]' in text
+    assert (
+        'add up in a variable and store it with = where a thread has the whole sum, or put zero = ["C"]'
+        in text
+    )
     added = verdict.of_comparison(compare("C", output, np.ones((2, 3)), None), "", PROBLEM, by_atomics=True)
     assert 'hold nothing at the start: put zero = ["C"]' in reason(added)
 

@@ -30,7 +30,7 @@ RANGES = (
 )
 PASSED = (
     "{index} has passed 2,147,483,647, where an int ends, and become negative: keep it in a size_t or long long, and "
-    "convert before a product is formed, as in `size_t(blockIdx.x) * blockDim.x`."
+    "convert before anything is added or multiplied, as in `size_t(blockIdx.x) * blockDim.x`."
 )
 OTHERWISE = (
     "Does an index overflow (an int holds numbers up to 2,147,483,647, an unsigned twice as many: form it in size_t), "
