@@ -9,6 +9,10 @@ from grader.emulator.machine.records import Finding, Text
 from grader.findings.phrases import ELEMENTS, near_device_memory, offset_of
 
 GUARD = "Guard the access: threads that have no element must not touch memory."
+_GUARD_EACH = (
+    "Several elements of `{array}` are loaded in this line, each by an index of its own: guard each by that, as "
+    "`({index} < {size} ? {array}[{index}] : 0)` does."
+)
 _GUARDED = (
     "The condition in line {line} lets this thread pass: does it compare the index that is used here, and with the "
     "size of this array?"
@@ -314,6 +318,12 @@ def _is_of_blocks(finding: Finding, text: Text) -> bool:
 
 
 def _of_condition(finding: Finding) -> str:
+    behind = finding.action == "read" and (finding.element or 0) >= 0
+    if finding.text is not None and behind and finding.extent and finding.array:
+        every = re.findall(rf"\b{re.escape(finding.array)}\s*\[([^\[\]]+)\]", finding.text.line)
+        indices = [*dict.fromkeys(" ".join(index.split()) for index in every)]
+        if len(indices) > 1:
+            return _GUARD_EACH.format(array=finding.array, index=indices[-1], size=finding.extent)
     if finding.guarded is None:
         name, step, line = finding.text.goes_on if finding.text else ("", "", 0)
         return _GOES_ON.format(name=name, step=step, line=line) if name else GUARD

@@ -307,6 +307,14 @@ def test_an_array_of_the_block_is_not_indexed_by_the_place_in_the_grid() -> None
     assert found.endswith(f"There `{formed[0]}`.")
 
 
+def test_of_several_elements_in_a_line_each_is_guarded_by_its_own_index() -> None:
+    text = Text("s[t] = B[i] + B[i + 32];", condition="if (i < N)")
+    outside = of_b("out_of_bounds", 40, action="read", guarded=3, extent="N", text=text)
+    assert remedy(outside).endswith("guard each by that, as `(i + 32 < N ? B[i + 32] : 0)` does.")
+    alone = remedy(replace(outside, text=Text("s[t] = B[i] + B[i];")))
+    assert "Several elements" not in alone
+
+
 def test_an_index_below_0_is_told_by_the_type_that_makes_it() -> None:
     unsigned = of_b("out_of_bounds", -32, wrapped=True, text=Text("B[j]", "j", "threadIdx.x + k"))
     assert "The index is below 0: " in remedy(unsigned)

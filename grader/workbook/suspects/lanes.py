@@ -16,7 +16,6 @@ _EVERY_STEP = re.compile(
 _ALL_STEPS = re.compile(
     r"\b(?:for|while)\s*\((?P<head>(?:[^(){}]|\([^()]*\)){1,150}?)\)\s*\{?\s*(?:if\s*\(\s*[\w.]+\s*\+\s*\w+\s*<\s*[\w.]+\s*\)\s*\{?\s*)?"
     r"(?P<line>\w+)\[\s*(?P<thread>[\w.]+)\s*\]\s*(?:\+=|=(?!=)[^;=]{1,60}\+)\s*\w+\[\s*(?P=thread)\s*\+\s*(?P<step>\w+)\s*\]\s*;"
-    r"[\s}]*__syncthreads\(\)"
 )
 _LEAVES = re.compile(
     r"\bif\s*\(\s*(?P<index>[\w.]+)\s*(?:>=\s*(?P<size>\w+)|>\s*(?P<last>\w+)\s*-\s*1)\s*\)\s*\{?\s*return\s*;"

@@ -29,6 +29,7 @@ SHUFFLE = (
          f"Line 3: {ADDS_ALL}"),
         ("int s = B / 2;\nwhile (s) {\n    v[t] = v[t] + v[t + s];\n    __syncthreads();\n    s >>= 1;\n}",
          f"Line 3: {ADDS_ALL}"),
+        ("for (int s = B / 2; s > 0; s /= 2)\n    v[t] += v[t + s];\nif (t == 0)", f"Line 2: {ADDS_ALL}"),
         (f"{OF_N}    if (i > N - 1) return;\n    v += __shfl_down_sync(ALL, v, 1);\n}}",
          f"Line 3: threads without an element return before {SHUFFLE}"),
         (f"{SUM_OF_WARP}{OF_N}    if (i < N) {{\n        v = sum(in[i]);\n    }}\n}}",
