@@ -58,6 +58,9 @@ _OF_ONE_THREAD = re.compile(
     r"|threadIdx\.(?P<own>[xy])\s*\+\s*\(?blockIdx\.(?P=own)\)?\s*\*\s*[\w.]+)"
 )
 """A thread's number in the grid, of threads that have one element each."""
+_STORED = re.compile(r"\w\s*\[([^;\[\]]*)\]\s*=(?!=)")
+_ADDED_UP = re.compile(r"(?:\+=|\batomicAdd\()[^;]{0,200}\w\s*\[([^;\[\]]*)\]")
+_SHARES = re.compile(r"\batomicAdd\s*\(|\b__shared__\b")
 _ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
 _DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
 _MULTIPLIED = re.compile(r"(\w+)\s*(?:\*=|<<=)\s*\w+\s*$")
@@ -162,12 +165,12 @@ def cut_short(loop: Loop) -> Iterator[tuple[Change, ...]]:
 
 
 def each_behind(text: str) -> Iterator[Said]:
-    """Loops from a thread's own place in the grid to the end, by fewer than all threads of the grid, that store
-    elements behind it: those of other threads as well."""
+    """Loops from a thread's own place in the grid to the end, by fewer than all threads of the grid, that store, or add
+    up, elements behind it: those of other threads as well."""
     sizes = "|".join(int_sizes(text)[0])
     for loop in islice(loops_of(text), _LOOPS) if sizes else ():
         ends = re.fullmatch(rf"(\w+)\s*<\s*(?:{sizes})", loop.condition)
-        if not ends or not _stores_at(loop.body, name := ends[1]):
+        if not ends or not (does := _does_at(text, loop.body, name := ends[1])):
             continue
         steps = [loop.step] if loop.step else [found[0] for found in _step_of(name).finditer(loop.body)]
         by = _by(text, name, steps[0].strip()) if len(steps) == 1 else ""
@@ -178,7 +181,7 @@ def each_behind(text: str) -> Iterator[Said]:
             all_of = "all that are" if by == "1" else f"every `{by}`-th that is"
             yield (
                 line,
-                f"Line {line}: from its own, `{own}`, each thread stores {all_of} behind it, and so those of "
+                f"Line {line}: from its own, `{own}`, each thread {does} {all_of} behind it, and so those of "
                 f"other threads as well: step by all threads of the grid, `{name} += gridDim.{axis} * "
                 f"blockDim.{axis}`, or leave the loop out where the grid has a thread for each.",
             )
@@ -201,11 +204,39 @@ def _last_set(text: str, name: str) -> str:
     return found[-1].strip() if found else ""
 
 
-def _stores_at(body: str, name: str) -> bool:
-    """Whether a loop stores to an element whose index has a variable, or is made of it."""
-    indices = re.findall(r"\w\s*\[([^;\[\]]*)\]\s*=(?!=)", body)
-    made = (_last_set(body, index.strip()) if index.strip().isidentifier() else "" for index in indices)
-    return any(re.search(rf"\b{name}\b", each) for each in (*indices, *made))
+def _does_at(text: str, body: str, name: str) -> str:
+    """Whether a loop stores to an element whose index has a variable, or is made of it, or adds such elements up for
+    other threads; "" where it does neither."""
+    kinds = [("stores", _STORED)]
+    if _SHARES.search(text):  # a sum of its own may be of all that are behind a thread's element
+        kinds.append(("adds", _ADDED_UP))
+    for does, pattern in kinds:
+        indices = pattern.findall(body)
+        made = (_last_set(body, index.strip()) if index.strip().isidentifier() else "" for index in indices)
+        if any(re.search(rf"\b{name}\b", each) for each in (*indices, *made)):
+            return does
+    return ""
+
+
+def begins_in_block(text: str) -> Iterator[Said]:
+    """Loops that go on by all threads of the grid from a thread's number in its block, which each block has."""
+    for loop in islice(loops_of(text), _LOOPS):
+        step = re.fullmatch(r"(\w+)\s*(?:\+=|=\s*\1\s*\+)\s*([^;]*\bgridDim\.([xy])[^;]*)", loop.step.strip())
+        if (
+            step is None
+            or not re.search(rf"\bblockDim\.{step[3]}|\b[A-Z]\w*\b", step[2])
+            or "blockIdx" in loop.body
+        ):
+            continue
+        own = _last_set(f"{text[: loop.at]}{loop.start};", step[1])
+        own = _last_set(text[: loop.at], own) if own.isidentifier() else own
+        if own == f"threadIdx.{step[3]}":
+            line, axis = line_at(text, loop.at), step[3]
+            yield (
+                line,
+                f"Line {line}: the loop goes on by all threads of the grid, and begins at `{own}`, as it does in every "
+                f"block: begin at `blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}`.",
+            )
 
 
 def swaps(text: str) -> Iterator[Said]:

@@ -24,6 +24,7 @@ EVERY = (
     "each thread stores every `{by}`-th that is behind it, and so those of other threads as well: step by all threads "
     "of the grid, `j += gridDim.x * blockDim.x`, or leave the loop out where the grid has a thread for each."
 )
+IN_EVERY = "as it does in every block: begin at `blockIdx.x * blockDim.x + threadIdx.x`."
 BEHIND = (
     "each thread stores all that are behind it, and so those of other threads as well: step by all threads of the "
     "grid, `j += gridDim.x * blockDim.x`, or leave the loop out where the grid has a thread for each."
@@ -42,6 +43,10 @@ BEHIND = (
          f"Line 3: from its own, `i`, {EVERY.format(by='gridDim.x')}"),
         (f"{OF_N}for (int j = threadIdx.x + blockIdx.x * B; j < N; ++j) {{\n    size_t k = j;\n    out[k] = 0;\n}}",
          f"Line 3: from its own, `threadIdx.x + blockIdx.x * B`, {BEHIND}"),
+        (f"{OF_N}for (int j = i; j < N; j++) atomicAdd(out, in[j]);",
+         f"Line 3: from its own, `i`, {BEHIND.replace('stores', 'adds')}"),
+        (f"{OF_N}const int t = threadIdx.x;\nfor (int j = t; j < N; j += gridDim.x * B) out[j] = in[j];",
+         f"Line 4: the loop goes on by all threads of the grid, and begins at `threadIdx.x`, {IN_EVERY}"),
         ("for (int i = t; i < N; i += f(2)) {\n    mine = in[i];\n}",
          "Line 2: each step of the loop sets `mine` anew, and the last one stays: `mine += …`."),
         ("int step = 8;\nfor (int i = 0; i < N; i = step) {}",
