@@ -52,6 +52,9 @@ that hardly any is the last one by chance."""
 FEW_MULTIPROCESSORS = 5
 """Of a smaller device: there the cases, which are small, are more than one tile for each."""
 
+ON_FEWER = "As if the GPU had"
+"""How the reason begins why a kernel is wrong on such a device."""
+
 BLOCKS = 1_000_000
 """So many blocks the emulator always runs, and one more for each operation or byte of the problem."""
 
@@ -289,9 +292,7 @@ class CaseRunner:
             return of_order(refused, attempt.order) if blocks_meet else of_warps(refused)
         count = attempt.multiprocessors
         device = f"{count} multiprocessors" if count != 1 else "one multiprocessor"
-        return refused.saying(
-            f"As if the GPU had {device}, so that each block has more to do: {refused.reason}"
-        )
+        return refused.saying(f"{ON_FEWER} {device}, so that each block has more to do: {refused.reason}")
 
 
 def on_fewer(

@@ -15,7 +15,7 @@ from grader.errors import WarpladderError
 from grader.judge.child.protocol import Launch
 from grader.judge.kernels.compiled import Kernel
 from grader.workbook import comparisons, compiler, cuda_source
-from grader.workbook.launches.spec import Argument, LaunchSpec
+from grader.workbook.launches.spec import SM_COUNT, Argument, LaunchSpec
 
 _NAMES = {
     "float16": "half",
@@ -32,6 +32,11 @@ _NAMES = {
     "uint64": "unsigned long long",
 }
 _INDEX = re.compile(r"\b(?:thread|block)Idx\b|\b(?:this_)?(?:grid|thread_block)\b|%(?:cta)?tid\b")
+_GOES_ROUND = re.compile(r"\bgridDim\b|\bthis_grid\b|=\s*atomic\w+\s*\(")
+_FEW_BLOCKS = (
+    "The grid, {grid}, has as many blocks as the GPU holds, however many elements there are, and each thread takes "
+    "one: let it go on by all threads of the grid, in a loop with `i += gridDim.{axis} * blockDim.{axis}`."
+)
 _ALL_DO_ALL = (
     "The kernel uses neither threadIdx nor blockIdx, so that each of its {threads:,} threads does all of the work. Let "
     "each take elements of its own, from `blockIdx.x * blockDim.x + threadIdx.x` on."
@@ -84,6 +89,19 @@ def of_same_work(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
     if threads > 1 and not _INDEX.search(cuda_source.plain(kernel.file.source)):
         return _ALL_DO_ALL.format(threads=threads)
     return of_unused(kernel, launches)
+
+
+def of_few_blocks(kernel: Kernel) -> str | None:
+    """That there are as many blocks as the device holds at a time, and that no thread takes more than one element."""
+    text = cuda_source.plain(kernel.file.source)
+    sizes = "|".join(cuda_source.int_sizes(text)[0])
+    for launch in kernel.file.launches if sizes and not _GOES_ROUND.search(text) else ():
+        for given, axis in zip(launch.grid, "xyz", strict=True):
+            if SM_COUNT in given.names and not re.search(
+                rf"\b(?:for|while)\s*\([^{{}}]*<=?\s*(?:{sizes})\b", text
+            ):
+                return _FEW_BLOCKS.format(grid=given.text, axis=axis)
+    return None
 
 
 def of_unused(kernel: Kernel, launches: Sequence[Launch]) -> str | None:

@@ -16,7 +16,7 @@ import numpy as np
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
 from grader.emulator.machine.records import by_line
-from grader.judge.child.protocol import Hello, Record
+from grader.judge.child.protocol import Hello, Launch, Record
 from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case, make, unlike
@@ -55,6 +55,7 @@ from grader.judge.kernels import (
 )
 from grader.judge.kernels.case_run import Outcome, repeats
 from grader.judge.kernels.case_runner import (
+    ON_FEWER,
     SMALL,
     CaseRunner,
     case_result,
@@ -263,13 +264,8 @@ def _explained(
         advised = advised and not _about(cause, current.file, fault)
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome, current.file)}")
     planned = outcome.planned or current.compiled.plan(case.problem, runner.child.hello().limits)
-    near = (
-        signature_lint.of_same_work(current.compiled, planned.launches)
-        if refusal.verdict == "timeout"
-        else None
-    )
-    if near or (repeats(outcome) and (near := overlaps.told(runner, current.compiled, case))):
-        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {near}")
+    if shared := _of_shares(current, runner, case, outcome, planned.launches, refusal):
+        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {shared}")
     if (refusal.verdict == "fail" or repeats(outcome)) and (
         mended := _mended(current, runner, case, outcome)
     ):
@@ -333,6 +329,23 @@ def _tails(source: str) -> str:
 def _with_quotient(refusal: Refused, current: KernelSubmission) -> Refused:
     """With a quotient in the text that may be rounded to a wrong index."""
     return refusal.saying(f"{refusal.reason} {integers.rounded(current.file.source)}".rstrip())
+
+
+def _of_shares(
+    current: KernelSubmission,
+    runner: CaseRunner,
+    case: Case,
+    outcome: Outcome,
+    launches: Sequence[Launch],
+    refusal: Refused,
+) -> str:
+    """What is wrong with what each thread, or block, has to do; "" where that is not to be seen."""
+    told = ""
+    if refusal.verdict == "timeout":
+        told = signature_lint.of_same_work(current.compiled, launches) or ""
+    elif refusal.reason.startswith(ON_FEWER):
+        told = signature_lint.of_few_blocks(current.compiled) or ""
+    return told or (overlaps.told(runner, current.compiled, case) if repeats(outcome) else "")
 
 
 def _in_text(kernel: Kernel) -> str:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from grader.judge.child.protocol import Launch
 from grader.judge.kernels import signature_lint
 from grader.workbook import topics
+from grader.workbook.expressions import Expression
 
 INDEX = "const int i = {};\nif (i < N) c[i] = a[i];"
 HALVES = "for (int n = {} / 2; n > 0; n /= 2)\n    if (t < n) s[t] += s[t + n];"
@@ -81,6 +82,29 @@ def test_a_kernel_that_asks_for_no_index_has_each_thread_do_all(index: str) -> N
     assert told is not None
     assert "each of its 128 threads does all of the work" in told
     assert signature_lint.of_same_work(kernel(f"auto i = {index};"), launches) is None
+
+
+ONE_EACH = """__global__ void k(const float* a, int N)
+{
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    for (int h = 128; h > 0; h /= 2) s[i] += s[i + h];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (ONE_EACH, True),
+        (ONE_EACH.replace("i = b", "n = gridDim.x * 256, i = b"), False),
+        (ONE_EACH.replace("for (", "for (int k = i; k < N; k += ALL) x += a[k];\n    for ("), False),
+        (ONE_EACH.replace("i = b", "next = atomicAdd(&ticket, 1), i = b"), False),
+    ],
+)
+def test_as_many_blocks_as_the_device_holds_take_one_element_a_thread(text: str, told: bool) -> None:
+    few = kernel(text)
+    few.file.launches[0].grid = [Expression(text) for text in ("min(SMS * 8, cdiv(N, 256))", "1", "1")]
+    assert (signature_lint.of_few_blocks(few) is not None) == told
 
 
 def test_the_kernel_that_is_launched_is_meant() -> None:
