@@ -20,11 +20,14 @@ from grader.judge.refused import Refused
 from grader.workbook import begins, cuda_source
 from grader.workbook.edit import MOST, SEVERAL, Edit
 from grader.workbook.kernel_file import parse_source
-from grader.workbook.launches.spec import SM_COUNT
+from grader.workbook.launches.spec import SM_COUNT, LaunchSpec
 from grader.workbook.suspects.loops import Loop, loops_of
 
 AGAIN = 1.5
 """Stores of an element from which on it is stored again."""
+
+SHARES = (4, 32)
+"""Times as many elements a block that are tried."""
 
 _INDEX = re.compile(
     r"(?:\b(?P<front>\w+)\s*\*\s*)?(?P<block>\bblockIdx\.(?P<axis>[xyz])|\bsize_t\(blockIdx\.(?P<cast>[xyz])\))"
@@ -36,6 +39,7 @@ _OF_GRID = re.compile(r"\w+\s*\+=\s*(?P<threads>[^=]*\bgridDim\.[xyz]\b[^=]*)")
 _OF_ELEMENT = "1"
 """The step of a loop that counts elements, and not from 0."""
 _GRID = re.compile(r"\bgridDim\.([xyz])\b")
+_SHARE = re.compile(r"\bcdiv\(([^(),]+),\s*([^(),]+)\)")
 
 
 def told(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
@@ -183,27 +187,42 @@ def _edits(source: str, loop: Loop, index: re.Match[str], turns: str, step: str)
 
 
 def _too_many_blocks(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
-    """The grid of a kernel whose loops go on by a grid's threads, and are gone through once."""
+    """The grid of a kernel whose loops go on by a grid's threads, and are gone through once, or hardly more often."""
     launch, text = current.file.launches[0], cuda_source.plain(current.file.source)
     steps = set(_GRID.findall(text)) if cuda_source.loops(text) else set()
     if len(steps) != 1:
         return ""
     side = begins.side_of(current.file.source, "grid", axis := steps.pop())
-    if side is None or SM_COUNT in launch.grid["xyz".index(axis)].names:
+    if side is None:
         return ""
     limits = runner.child.hello().limits
-    planned = current.compiled.plan(runner.topic.sizes_count, limits)
-    each = max(1, limits["max_threads_per_multiprocessor"] // prod(planned.launches[0].block))
+    threads = prod(current.compiled.plan(runner.topic.sizes_count, limits).launches[0].block)
     given, start = side
-    fewer = f"min({SM_COUNT} * {each}, {given})"
-    change = Edit("", 0, ((start, start + len(given), fewer),))
-    if not _holds(runner, current, change.applied(current.file.source), rung):
-        return ""
-    return (
-        f"The loop over the grid is there, and {given} in line {launch.line_of('grid')} is so many blocks that a "
-        f"thread goes through it once, or a few times. With {fewer}, a few blocks a multiprocessor, it has all that "
-        f"{rung} claims."
-    )
+    for fewer in _fewer(
+        runner, launch, axis, given, max(1, limits["max_threads_per_multiprocessor"] // threads)
+    ):
+        change = Edit("", 0, ((start, start + len(given), fewer),))
+        if _holds(runner, current, change.applied(current.file.source), rung):
+            return (
+                f"The loop over the grid is there, and {given} in line {launch.line_of('grid')} is so many blocks that "
+                f"a thread goes through it once, or a few times. With {fewer} it has all that {rung} claims."
+            )
+    return ""
+
+
+def _fewer(runner: CaseRunner, launch: LaunchSpec, axis: str, given: str, each: int) -> Iterator[str]:
+    """Grids with fewer blocks than are given: `each` a multiprocessor, and such that each has more elements at the
+    least."""
+    at, sizes = "xyz".index(axis), [size.name for size in runner.topic.signature.sizes]
+    of_device = SM_COUNT in launch.grid[at].names
+    if not of_device:
+        yield f"min({SM_COUNT} * {each}, {given})"
+    for factor in SHARES:
+        share = _SHARE.sub(rf"cdiv(\1, \2 * {factor})", given, count=1)
+        if share != given:
+            yield share if of_device else f"min({SM_COUNT} * {each}, {share})"
+        elif of_device and len(sizes) == 1:
+            yield f"min({given}, cdiv({sizes[0]}, {launch.block[at].text} * {factor}))"
 
 
 def _holds(runner: CaseRunner, current: KernelSubmission, text: str, rung: str) -> bool:

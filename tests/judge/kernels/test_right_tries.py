@@ -48,6 +48,24 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
 }
 """
 
+COUNTS = """// /// launch
+// [[launch]]
+// kernel = "histogram"
+// grid = ["GRID"]
+// block = [256]
+// zero = ["bins"]
+// ///
+extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, int N)
+{
+    __shared__ unsigned s[256];
+    s[threadIdx.x] = 0;
+    __syncthreads();
+    for (size_t i = size_t(blockIdx.x) * 256 + threadIdx.x; i < N; i += gridDim.x * 256) atomicAdd(&s[in[i]], 1);
+    __syncthreads();
+    atomicAdd(&bins[threadIdx.x], s[threadIdx.x]);
+}
+"""
+
 LOOP = FOURS[FOURS.index("    const") : FOURS.rindex("}")]
 STRIDE = FOURS.replace(
     LOOP,
@@ -169,7 +187,20 @@ def test_of_elements_that_are_stored_again_the_line_is_told_and_where_to_begin(
 def test_of_a_loop_over_the_grid_that_is_gone_through_once_the_grid_is_told() -> None:
     said = told("vector_add", STRIDE, "02_grid_stride")
     assert "cdiv(N, 256) in line 4 is so many blocks that a thread goes through it once" in said
-    assert "With min(SMS * 8, cdiv(N, 256)), a few blocks a multiprocessor, it has all that" in said
+    assert "With min(SMS * 8, cdiv(N, 256)) it has all that" in said
+
+
+@pytest.mark.parametrize(
+    ("grid", "fewer"),
+    [
+        ("cdiv(N, 256)", "min(SMS * 8, cdiv(N, 256 * 32))"),
+        ("min(SMS * 8, cdiv(N, 256))", "min(SMS * 8, cdiv(N, 256 * 32))"),
+        ("SMS * 8", "min(SMS * 8, cdiv(N, 256 * 32))"),
+    ],
+)
+def test_of_blocks_that_have_little_to_do_a_grid_is_told_with_more_for_each(grid: str, fewer: str) -> None:
+    text = COUNTS.replace("GRID", grid)
+    assert f"With {fewer} it has all that" in told("histogram", text, "01_block_copy", N=1 << 16)
 
 
 def test_a_grid_is_not_told_that_is_not_what_a_rung_lacks() -> None:
