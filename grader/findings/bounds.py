@@ -9,6 +9,7 @@ from grader.emulator.machine.records import Finding, Text
 from grader.findings.phrases import ELEMENTS, near_device_memory, offset_of
 
 GUARD = "Guard the access: threads that have no element must not touch memory."
+_FILLS = " In place of it, store 0 to `{array}`, or what leaves the result as it is."
 _GUARD_EACH = (
     "Several elements of `{array}` are loaded in this line, each by an index of its own: guard each by that, as "
     "`({index} < {size} ? {array}[{index}] : 0)` does."
@@ -326,7 +327,10 @@ def _of_condition(finding: Finding) -> str:
             return _GUARD_EACH.format(array=finding.array, index=indices[-1], size=finding.extent)
     if finding.guarded is None:
         name, step, line = finding.text.goes_on if finding.text else ("", "", 0)
-        return _GOES_ON.format(name=name, step=step, line=line) if name else GUARD
+        if name:
+            return _GOES_ON.format(name=name, step=step, line=line)
+        fills = finding.text.fills if finding.text and finding.action == "read" else ""
+        return f"{GUARD}{_FILLS.format(array=fills) if fills else ''}"
     formed = "" if finding.text is None else finding.text.formed.strip() or finding.text.index
     if finding.text is not None and finding.text.given and formed and (finding.element or 0) >= 0:
         stride = f": {_stride(finding)}" if len(finding.shape or ()) > 1 else ""

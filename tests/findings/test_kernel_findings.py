@@ -26,6 +26,7 @@ from grader.emulator.machine.records import (
     Tool,
 )
 from grader.emulator.places import UNKNOWN
+from grader.findings.bounds import GUARD
 from grader.findings.kernels import message, result
 from grader.findings.remedies import remedy
 from grader.results import FindingResult, OtherAccess
@@ -313,6 +314,12 @@ def test_of_several_elements_in_a_line_each_is_guarded_by_its_own_index() -> Non
     assert remedy(outside).endswith("guard each by that, as `(i + 32 < N ? B[i + 32] : 0)` does.")
     alone = remedy(replace(outside, text=Text("s[t] = B[i] + B[i];")))
     assert "Several elements" not in alone
+
+
+def test_what_fills_shared_memory_stores_something_else_where_there_is_no_element() -> None:
+    outside = of_b("out_of_bounds", 40, action="read", text=Text("tile[t] = B[i];", "i", fills="tile"))
+    assert remedy(outside).endswith("In place of it, store 0 to `tile`, or what leaves the result as it is.")
+    assert remedy(replace(outside, text=Text("c[i] = B[i];", "i"))) == GUARD
 
 
 def test_an_index_below_0_is_told_by_the_type_that_makes_it() -> None:

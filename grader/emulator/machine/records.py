@@ -179,6 +179,8 @@ class Text:
     """Bytes of what the pointer points to that is indexed, or added to, there; 0 where that is not to be seen."""
     cast: str = ""
     """The type that the array's pointer is cast to; empty where it is not."""
+    fills: str = ""
+    """The array in shared memory that the line stores to; empty where it stores to none."""
     dynamic: bool = True
     """There may be arrays in shared memory whose size the launch gives."""
     moved: str = ""

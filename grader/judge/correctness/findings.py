@@ -22,6 +22,7 @@ from grader.workbook.cuda_source import (
     Axis,
     SharedArray,
     accumulates,
+    arrays_in,
     bound_of,
     cast_to,
     clears,
@@ -137,6 +138,7 @@ def located(
                 dynamic="extern __shared__" in source,
                 moved=moved(source, line, finding.array),
                 goes_on=goes_on(source, line, finding.array or ""),
+                fills=next(iter(arrays_in(source, line, "shared", stored=True)), ""),
                 in_bytes=compares_bytes(source, line, finding.array),
                 given=condition is not None and source.splitlines()[condition - 1].strip() in own,
                 most=elements,
@@ -145,7 +147,9 @@ def located(
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
         if finding.space == "shared":
-            finding = _with_few_threads(_located_in_shared(finding, declared), record, source)
+            finding = _located_in_shared(finding, declared)
+            if record.block[0] not in (sizes or {}).values():  # else the array is as large as they may become
+                finding = _with_few_threads(finding, record, source)
         else:
             finding = _with_longer(_located(finding, arrays), source, arrays)
             finding = _with_extent(_with_rows(finding, source, sizes or {}), sizes or {})

@@ -136,6 +136,9 @@ def test_an_array_with_more_elements_than_its_threads_write_is_told(
     )
     ((found,),) = (item.findings for item in located([record(block=block, findings=(unset,))], {}, source))
     assert ("128 threads of the block writes one element, and `counts` has 256" in remedy(found)) == few
+    given = record(block=block, findings=(unset,))
+    ((by_size,),) = (item.findings for item in located([given], {}, source, {"N": block[0]}))
+    assert "writes one element" not in remedy(by_size), "the array is as large as a block may become"
     also = "Let them go on in line 6 as well, where each thread takes one element."
     assert remedy(found).endswith(also) == few
 
