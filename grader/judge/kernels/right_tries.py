@@ -39,6 +39,7 @@ _OF_GRID = re.compile(r"\w+\s*\+=\s*(?P<threads>[^=]*\bgridDim\.[xyz]\b[^=]*)")
 _OF_ELEMENT = "1"
 """The step of a loop that counts elements, and not from 0."""
 _GRID = re.compile(r"\bgridDim\.([xyz])\b")
+_FILLS = re.compile(r"^\w[\w ]*?\b(?P<name>\w+)\s*=\s*(?P<first>0|threadIdx\.x)$")
 _SHARE = re.compile(r"\bcdiv\(([^(),]+),\s*([^(),]+)\)")
 
 
@@ -46,7 +47,11 @@ def told(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
     """What a right kernel is to change first, so that it has what `rung` claims; "" for nothing."""
     if len(current.file.launches) != 1 or current.records is None or len(current.file.source) > MOST:
         return ""
-    return _stored_again(runner, current) or _too_many_blocks(runner, current, rung)
+    return (
+        _stored_again(runner, current)
+        or _filled_again(runner, current)
+        or _too_many_blocks(runner, current, rung)
+    )
 
 
 def _stored_again(runner: CaseRunner, current: KernelSubmission) -> str:
@@ -184,6 +189,31 @@ def _edits(source: str, loop: Loop, index: re.Match[str], turns: str, step: str)
     begin = f"({index[0]}) * {turns}" if beside else f"{turns} * {index[0]}"
     said = f"Begin at `{begin}` in line {line}, and {fewer}"
     yield Edit(said, line, tuple(sorted([(index.start(), index.end(), begin), change])))
+
+
+def _filled_again(runner: CaseRunner, current: KernelSubmission) -> str:
+    """The loop by which each thread of a block fills an array in shared memory that all of them were to fill."""
+    source = current.file.source
+    text, shared = cuda_source.plain(source), cuda_source.shared_extents(source)
+    for loop in loops_of(text) if shared else ():
+        counts = _FILLS.match(loop.start)
+        if counts is None or not re.fullmatch(_BY_ONE.format(name := counts["name"]), loop.step):
+            continue
+        filled = re.search(rf"\b(\w+)\[\s*{name}\s*\]\s*=(?!=)", loop.body)
+        if filled is None or filled[1] not in shared:
+            continue
+        first = text.index(loop.start, loop.at) + counts.start("first")
+        last = text.index(loop.step, first)
+        step = f"{name} += blockDim.x"
+        changes = (first, first + len(counts["first"]), "threadIdx.x"), (last, last + len(loop.step), step)
+        if _holds(runner, current, Edit("", 0, changes).applied(source), runner.topic.ladder.ids[0]):
+            line, behind = cuda_source.line_at(text, loop.at), " from its own place on"
+            return (
+                f"Line {line}: each thread of the block fills all of `{filled[1]}`"
+                f"{'' if counts['first'] == '0' else behind}. Let them share it, with `{name} = threadIdx.x` and "
+                f"`{step}`."
+            )
+    return ""
 
 
 def _too_many_blocks(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:

@@ -203,6 +203,17 @@ def test_of_blocks_that_have_little_to_do_a_grid_is_told_with_more_for_each(grid
     assert f"With {fewer} it has all that" in told("histogram", text, "01_block_copy", N=1 << 16)
 
 
+@pytest.mark.parametrize(
+    ("first", "all_of"), [("0", "`x`. "), ("threadIdx.x", "`x` from its own place on. ")]
+)
+def test_of_a_tile_that_each_thread_fills_it_is_told_how_they_share_it(first: str, all_of: str) -> None:
+    text = TWICE.replace("k = threadIdx.x; k < 259; k += 256", f"k = {first}; k < 256; k++").replace(
+        "k < 4", "k < 1"
+    )
+    said = f"Line 11: each thread of the block fills all of {all_of}Let them share it, with `k = threadIdx.x` and"
+    assert told("vector_add", text, "00_naive", N=1 << 16).startswith(said)
+
+
 def test_a_grid_is_not_told_that_is_not_what_a_rung_lacks() -> None:
     assert not told("vector_add", STRIDE, "03_float4")
     assert not told("vector_add", FOURS.replace("k < 4", "k < 1"), "02_grid_stride", N=1 << 16)
