@@ -216,6 +216,9 @@ def test_of_a_tile_that_each_thread_fills_it_is_told_how_they_share_it(first: st
 
 def test_a_grid_is_not_told_that_is_not_what_a_rung_lacks() -> None:
     assert not told("vector_add", STRIDE, "03_float4")
+    assert not told("vector_add", STRIDE.replace("cdiv(N, 256)", "32"), "02_grid_stride"), (
+        "it holds, and is slow"
+    )
     assert not told("vector_add", FOURS.replace("k < 4", "k < 1"), "02_grid_stride", N=1 << 16)
 
 
