@@ -26,6 +26,8 @@ _UNSIGNED_FROM = re.compile(
     r"\b(?:unsigned(?:\s+(?:int|long(?:\s+long)?))?|size_t|u?int(?:32|64)_t)\s+\w+\s*=\s*"
     r"(?P<both>(?P<one>\w+)\s*-\s*(?P<other>\w+))\s*[;,]"
 )
+_MANY_EACH = re.compile(r"\(\s*[^()]*\bthreadIdx\.x\s*\)\s*\*\s*(?P<many>\w+)\s*;")
+_ONE_EACH = re.compile(r"\[\s*(?P<one>threadIdx\.x)\s*\+")
 _WARP = ("32", "warpSize")
 _OF_WARP = "The remainder counts lanes in a warp, the quotient warps."
 _OF_ROW = "The quotient counts rows, the remainder columns."
@@ -111,3 +113,15 @@ def below_0(lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _UNSIGNED_FROM.finditer(line.text):
             new = f"{found['one']} < {found['other']} ? 0 : {found['both']}"
             yield in_place(line, found, "both", new, "An unsigned number below 0 becomes a very large one.")
+
+
+def of_many(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A place among the elements of a block, of threads that have several each, counted as if they had one."""
+    if not (many := _MANY_EACH.search(text)):
+        return
+    for line in lines:
+        for found in _ONE_EACH.finditer(line.text):
+            new = f"threadIdx.x * {many['many']}"
+            yield in_place(
+                line, found, "one", new, f"The threads in front have {many['many']} elements each."
+            )

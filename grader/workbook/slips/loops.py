@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from grader.workbook.cuda_source import line_at
-from grader.workbook.edit import Edit, Line, in_place
+from grader.workbook.edit import SEVERAL, Edit, Line, in_place, instead
+from grader.workbook.suspects.loops import loops_of
 
 _HALVING = re.compile(
     r"\b(?P<name>\w+)\s*=\s*(?P<start>[^;=\n]{1,40}?)\s*;\s*(?:while\s*\(\s*)?(?P=name)\s*(?:>\s*0|>=\s*1|!=\s*0)\s*[;)]"
@@ -19,6 +21,8 @@ _FROM = re.compile(
     r"\bfor\s*\([^;=]{0,40}?\b(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_]\w*|blockIdx\.[xyz]\s*\*\s*\w+)(?:\s*\+[^;]{1,40})?;"
     r"\s*(?P=name)\s*<=?\s*(?P<end>\w+)\s*(?:;|&&)"
 )
+_COUNTER = re.compile(r"\w[\w ]*?\b(\w+)\s*=")
+_INDEX = re.compile(r"\b\w+\[(?P<index>[^\[\];]{1,80})\](?!\s*=(?!=))")
 _LOOP = re.compile(r"\b(for|while|do|switch)\b")
 HALF_A_WARP = 16
 """Lanes, by which the first of a warp's shuffles goes."""
@@ -50,6 +54,23 @@ def left(text: str) -> Iterator[Edit]:
             said = f"`continue` in place of `break` in line {number}"
             why = "`break` ends the loop, and the steps behind this one are left out too."
             yield Edit(said, number, ((*found.span("leave"), "continue"),), why)
+
+
+def without_counter(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """An element that a loop within another one loads, by an index that lacks the outer one's counter."""
+    for loop in islice(loops_of(text), SEVERAL):
+        counter = _COUNTER.match(loop.start)
+        inner = next(loops_of(loop.body), None)
+        if counter is None or inner is None:
+            continue
+        name, begins = counter[1], loop.inside + inner.inside
+        for found in _INDEX.finditer(text, begins, begins + len(inner.body)):
+            if not re.search(rf"\b{name}\b", found["index"]):
+                line = lines[line_at(text, found.start()) - 1]
+                at, end = (found.end("index") - line.start,) * 2
+                said = f"{instead(line.text, at, end, f' + {name}')} in line {line.number}"
+                why = f"Else each turn of the loop that counts `{name}` takes the same elements."
+                yield Edit(said, line.number, ((found.end("index"), found.end("index"), f" + {name}"),), why)
 
 
 def ends(lines: Sequence[Line]) -> Iterator[Edit]:
