@@ -473,7 +473,9 @@ def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: 
     if seen and seen.kind not in MENDED and not collide and not _overlapping(seen, current.file.source):
         return ""
     cases = launch_tries.to_be_right(runner, case)
-    return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=collide)
+    line = seen.line if seen else None
+    mended = source_tries.mended(runner, current.compiled, cases, line, only=collide)
+    return mended or (loops.all_by_each(current.file.source) if repeats(outcome) else "")
 
 
 def _colliding(seen: FindingResult) -> tuple[int, ...]:

@@ -187,6 +187,26 @@ def each_behind(text: str) -> Iterator[Said]:
             )
 
 
+def all_by_each(source: str) -> str:
+    """A loop that stores to the places that its counters give, whichever thread it is, in a sentence that says what
+    mends it; "" for none."""
+    text = looked_at(source)
+    arrays = set(re.findall(r"\*\s*(?:__restrict__\s*)?(\w+)\s*[,)]", text))
+    for loop in islice(loops_of(text), _LOOPS):
+        for stored in re.finditer(r"\b(\w+)\s*\[([^;\[\]]*)\]\s*=(?!=)", loop.body):
+            names = re.findall(r"(?<![\w.])[A-Za-z_]\w*", stored[2])
+            counted = _COUNTED.match(loop.start)
+            made = (_last_set(text[: loop.inside + stored.start()], name) for name in names)
+            of_thread = any(re.search(r"\b(?:thread|block)Idx\b", each) for each in (stored[2], *made))
+            if stored[1] in arrays and counted and counted["name"] in names and not of_thread:
+                line = line_at(text, loop.at)
+                return (
+                    f"Line {line}: which elements of `{stored[1]}` this loop stores hangs on no thread, so that each "
+                    "thread stores all of them. Leave it out, and let a thread store the element of its own index."
+                )
+    return ""
+
+
 def _by(text: str, name: str, step: str) -> str:
     """By what a step goes on, where that is a number, or the blocks or the threads along an axis alone; "" of others,
     which may be all threads of a grid."""

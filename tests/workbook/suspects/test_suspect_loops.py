@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.suspects import said
-from grader.workbook.suspects.loops import idle, without_rest
+from grader.workbook.suspects.loops import all_by_each, idle, without_rest
 
 NO_STEP = (
     "so the loop does the same again and never ends: `break` where nothing is left to do, else a `for` loop, whose "
@@ -88,6 +88,14 @@ BEHIND = (
 )  # fmt: skip
 def test_a_loop_is_told_with_what_mends_it(text: str, sentence: str) -> None:
     assert said(text, [], "k.cu") == sentence
+
+
+@pytest.mark.parametrize(
+    ("index", "told"), [("r * N + c", True), ("i + c", False), ("c * blockIdx.x", False), ("row + c", False)]
+)
+def test_a_loop_whose_stores_hang_on_no_thread_is_told(index: str, told: bool) -> None:
+    loop = f"for (int r = 0; r < N; r++) for (int c = 0; c < N; c++) out[{index}] = in[c];"
+    assert (all_by_each(f"{OF_N}int row = threadIdx.x;\n{loop}") != "") == told
 
 
 @pytest.mark.parametrize(
