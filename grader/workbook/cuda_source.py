@@ -62,6 +62,7 @@ _FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
 _LONGEST = 1000  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
 _MOST_NAMES = 8  # of a line, that are followed: as well
+_MOST_STEPS = 16  # lines from a step of a tree to others: as well
 _MOST_BARRIERS = 32  # whose conditions are looked at: as well
 _HALF_OF = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<of>blockDim\.x|[A-Za-z_]\w*)\s*(?:/\s*2|>>\s*1)\s*;")
 _POINTER = r"\b(\w+)\s*(?:const\s*)?\*\s*(?:const\s+|__restrict__\s+)*"
@@ -385,7 +386,9 @@ def steps(source: str, line: int) -> tuple[tuple[str, int], ...]:
     if own is None or any(re.search(r"\b(?:for|while)\b", head) for _, head in _all_around(source, line)):
         return ()
     around = _around(source, line)[0]
-    others = ((_STEP.match(text), number) for number, text in lines_of_kernel(source, line).items())
+    near = range(line - _MOST_STEPS, line + _MOST_STEPS)
+    lines = ((number, text) for number, text in lines_of_kernel(source, line).items() if number in near)
+    others = ((_STEP.match(text), number) for number, text in lines)
     return tuple(
         (found[1], number)
         for found, number in others

@@ -13,6 +13,7 @@ from grader.workbook.edit import Change
 from grader.workbook.suspects.text import Said, looked_at, sets
 
 _LOOPS = 100  # of a file, that are looked at: bounds a stranger's work
+_STORES = 8  # of a loop, and names of an index, that are followed: as well
 
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 _LAST_OF_GROUP = re.compile(
@@ -58,6 +59,7 @@ _OF_ONE_THREAD = re.compile(
     r"|threadIdx\.(?P<own>[xy])\s*\+\s*\(?blockIdx\.(?P=own)\)?\s*\*\s*[\w.]+)"
 )
 """A thread's number in the grid, of threads that have one element each."""
+_STORED_BY_NAME = re.compile(r"\b(\w+)\s*\[([^;\[\]]*)\]\s*=(?!=)")
 _STORED = re.compile(r"\w\s*\[([^;\[\]]*)\]\s*=(?!=)")
 _ADDED_UP = re.compile(r"(?:\+=|\batomicAdd\()[^;]{0,200}\w\s*\[([^;\[\]]*)\]")
 _SHARES = re.compile(r"\batomicAdd\s*\(|\b__shared__\b")
@@ -193,8 +195,8 @@ def all_by_each(source: str) -> str:
     text = looked_at(source)
     arrays = set(re.findall(r"\*\s*(?:__restrict__\s*)?(\w+)\s*[,)]", text))
     for loop in islice(loops_of(text), _LOOPS):
-        for stored in re.finditer(r"\b(\w+)\s*\[([^;\[\]]*)\]\s*=(?!=)", loop.body):
-            names = re.findall(r"(?<![\w.])[A-Za-z_]\w*", stored[2])
+        for stored in islice(_STORED_BY_NAME.finditer(loop.body), _STORES):
+            names = re.findall(r"(?<![\w.])[A-Za-z_]\w*", stored[2])[:_STORES]
             counted = _COUNTED.match(loop.start)
             made = (_last_set(text[: loop.inside + stored.start()], name) for name in names)
             of_thread = any(re.search(r"\b(?:thread|block)Idx\b", each) for each in (stored[2], *made))
