@@ -9,6 +9,7 @@ schedule cannot depend on it.
 from __future__ import annotations
 
 import bisect
+import ctypes
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -57,6 +58,10 @@ class _Region:
         self.start, self.nbytes, self.number = start, nbytes, number
 
 
+MOST_ARRIVES = 1 << 20
+"""Bytes of a copy to the host that are put there."""
+
+
 class Recorder:
     """Hears of calls and notes what they ask for with `note`. `file` is the host code's, to know the lines that calls
     are made in."""
@@ -72,6 +77,8 @@ class Recorder:
         self._captured: list[Queued] | None = None
         self._first: Command | None = None
         self._running = False
+        self.arrives: Callable[[np.ndarray[Any, np.dtype[np.uint8]]], None] = _zeros
+        """Puts into the host's memory what a copy to it brings: what a kernel would have made nobody knows here."""
 
     def _note(self, entry: Entry) -> None:
         self._count()
@@ -181,6 +188,9 @@ class Recorder:
         number = self._stream(None if stream is False else stream)
         if nbytes:
             self._queue(Copy(to, origin, nbytes, number, stream is False, self._line()))
+        if 0 < nbytes <= MOST_ARRIVES and not target[1]:
+            memory = (ctypes.c_uint8 * nbytes).from_address(target[0])
+            self.arrives(np.ctypeslib.as_array(memory))
 
     def fill(self, target: int, pattern: bytes, count: int, stream: Any) -> None:
         place = self.place(target, len(pattern) * count, True)
@@ -337,6 +347,10 @@ class HostArray(np.ndarray[Any, np.dtype[Any]]):
 
     def copy(self, order: Any = "C") -> Any:
         return self._read().copy(order)
+
+
+def _zeros(memory: np.ndarray[Any, np.dtype[np.uint8]]) -> None:
+    memory[...] = 0
 
 
 def _copy_to(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:

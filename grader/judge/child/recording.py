@@ -38,6 +38,7 @@ MOST_FILLED = 1 << 20
 """Bytes of host arrays that numbers are put into."""
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def main(arguments: list[str]) -> None:
@@ -124,6 +125,8 @@ def _run_again(recorder: Recorder, schedule: Any, arrays: Sequence[Numbers]) -> 
         for fill in (_with_identities, _with_any_numbers) if _few(arrays) else ():
             for array in arrays:
                 fill(array)
+            if fill is _with_any_numbers:  # until then, each copy to the host brings the same
+                recorder.arrives = _other_numbers()
             recorder.start()
             schedule.run()
 
@@ -139,6 +142,16 @@ def _with_identities(array: Numbers) -> None:
 
 def _with_any_numbers(array: Numbers) -> None:
     array[...] = np.random.default_rng(0).standard_normal(array.shape)
+
+
+def _other_numbers() -> Callable[[Bytes], None]:
+    """Copies that bring other numbers each time."""
+    rng = np.random.default_rng(0)
+
+    def arrives(memory: Bytes) -> None:
+        memory[...] = rng.standard_normal(-(-len(memory) // 4), np.float32).view(np.uint8)[: len(memory)]
+
+    return arrives
 
 
 class _Beginning(io.TextIOBase):

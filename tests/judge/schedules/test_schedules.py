@@ -157,6 +157,17 @@ def test_a_schedule_that_looks_at_its_data_is_refused(marked: Marking) -> None:
     )
 
 
+def test_a_schedule_that_looks_at_what_was_computed_is_refused(marked: Marking) -> None:
+    """It ends where a product was as the one before: each copy to the host brings the same, or other numbers."""
+    found = marked(
+        topics.load("transfer"),
+        SUBMISSIONS / "transfer/wrong/stops_when_it_hardly_changes.py",
+        problem_overrides={"N": 9, "T": 5},
+    )
+    assert found.reason is not None
+    assert "it asks for" in found.reason
+
+
 SMALLEST = "class Schedule:\n    def __init__(self, *given): ...\n    def run(self): ...\n"
 FORGERY = "import time; time.perf_counter = time.time = time.monotonic = lambda: 0.0"
 

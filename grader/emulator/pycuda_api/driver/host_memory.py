@@ -19,6 +19,7 @@ from grader.emulator.pycuda_api.driver.emulation import emulation
 from grader.emulator.pycuda_api.driver.errors import NotEmulated, Status, failure
 from grader.emulator.pycuda_api.driver.memory import DeviceAllocation, allocate
 from grader.emulator.pycuda_api.driver.stream import Stream, in_order
+from grader.emulator.streams.recorder import MOST_ARRIVES
 
 Order = Literal["C", "F"]
 Shape = int | Sequence[int]
@@ -176,6 +177,8 @@ def _noted(space: Literal["pinned", "pageable"], array: HostArray) -> HostArray:
     if recorder is None:
         return array
     recorder.allocated(space, array.ctypes.data, array.nbytes)
+    if array.nbytes <= MOST_ARRIVES:
+        array.fill(0)  # what lies in fresh memory by chance decides nothing
     return recorder.host_array(array)
 
 
