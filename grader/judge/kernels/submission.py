@@ -342,7 +342,9 @@ def _of_shares(
     """What is wrong with what each thread, or block, has to do; "" where that is not to be seen."""
     told = ""
     if refusal.verdict == "timeout":
-        told = signature_lint.of_same_work(current.compiled, launches) or ""
+        # Of a kernel that stores its elements again and again, the share of each thread is searched for.
+        of_work = signature_lint.of_unused if repeats(outcome) else signature_lint.of_same_work
+        told = of_work(current.compiled, launches) or ""
     elif refusal.reason.startswith(ON_FEWER):
         told = signature_lint.of_few_blocks(current.compiled) or ""
     return told or (overlaps.told(runner, current.compiled, case) if repeats(outcome) else "")
