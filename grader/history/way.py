@@ -5,13 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 
 from grader.history.outcomes import Graded, Sitting
 
-FIRST_TIME = 3
-"""Rungs of a ladder that are enough before the next ladder begins: the others are for the second time round."""
+FIRST_TIME = 4
+"""Rungs of a ladder that are enough before the next ladder begins: the others are for the second time round. With four
+a short ladder is climbed whole, and a tile of transpose has the padding that it is for."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ class Next:
     command: str  # that can be pasted
     topic: str | None = None  # whose lesson tells of it
     rung: str | None = None  # that is to be reached, where there is one
-    also: Next | None = None  # what is near as well: a file to mend, the next rung of the ladder climbed last
+    also: tuple[
+        Next, ...
+    ] = ()  # what is near as well: a file to mend, a small exercise, a rung, the ladder behind
 
 
 def latest(grades: Sequence[Graded], sittings: Sequence[Sitting], topics: Collection[str]) -> str | None:
@@ -72,30 +76,50 @@ def following(
 ) -> Next:
     """What to do now: on the ladder `last` that was climbed or talked about last, then on those behind it, and on those
     that were passed by. `grades` in the order of time, `climbed` in the order of study; grades of other ladders count
-    for nothing, and those of `exercises` only where no ladder was begun. `begun` are the starters that were written."""
+    for nothing. `exercises` are gone on with where no ladder was begun; else they stand beside the ladder that they
+    prepare. `begun` are the starters that were written."""
+    on = {each.topic: best for each in climbed if (best := _gone_on_with(grades, each))}
+    every = climbed
     if last is not None or not any(grade.topic in exercises for grade in grades):
         climbed = [each for each in climbed if each.topic not in exercises]
     topics = {each.topic for each in climbed}
     known = [grade for grade in grades if grade.topic in topics]
-    on = {each.topic: best for each in climbed if (best := _gone_on_with(known, each))}
-    wrong = None
+    wrong = []
     if known and (newest := known[-1]).verdict != "pass":
-        wrong = _mend(newest, exercises)
+        wrong = [_mend(newest, exercises)]
         if on[newest.topic] is newest:
-            return wrong
+            return wrong[0]
     here = next((i for i, each in enumerate(climbed) if each.topic == last), 0)
-    for most in (FIRST_TIME, None):
-        for each in (*climbed[here:], *climbed[:here]):
-            if each.reached < len(each.rungs[:most]):
-                if each.topic in exercises:
-                    return replace(_exercise(each, on, begun), also=wrong)
-                found = _rung(each, on, begun, new=not known)
-                left = [
-                    other for other in climbed[here : here + 1] if other is not each and other.topic in on
-                ]
-                near = [_rung(other, on, begun) for other in left if 0 < other.reached < len(other.rungs)]
-                return replace(found, also=wrong or next(iter(near), None))
-    return Next("An interview", "You have reached the top of every ladder.", "ladder loop", also=wrong)
+    found = [
+        each
+        for most in (FIRST_TIME, None)
+        for each in (*climbed[here:], *climbed[:here])
+        if each.reached < len(each.rungs[:most])
+    ]
+    if not found:
+        return Next(
+            "An interview", "You have reached the top of every ladder.", "ladder loop", also=(*wrong,)
+        )
+    first = found[0]
+    if first.topic in exercises:
+        return replace(_exercise(first, on, begun), also=(*wrong,))
+    small = _preparing(first, every, exercises)
+    near = []  # the next rung of the ladder climbed last; beside the last rung of the first time, the ladder behind it
+    if first is not climbed[here]:
+        near = [each for each in found if each is climbed[here] and each.reached][:1]
+    elif first.reached == FIRST_TIME - 1:
+        near = [each for each in found if each is not first][:1]
+    also = [_exercise(small, on, begun)] if small else []
+    also += [_rung(each, on, begun) for each in near]
+    return replace(_rung(first, on, begun, new=not known), also=(*wrong, *also))
+
+
+def _preparing(ladder: Climbed, every: Sequence[Climbed], exercises: Collection[str]) -> Climbed | None:
+    """The first small exercise that is left of those before a ladder, of which no kernel is right yet."""
+    if ladder.reached:
+        return None
+    before = takewhile(lambda each: each.topic in exercises, reversed(every[: every.index(ladder)]))
+    return next((each for each in reversed([*before]) if each.reached < len(each.rungs)), None)
 
 
 def _gone_on_with(grades: Sequence[Graded], climbed: Climbed) -> Graded | None:
@@ -136,11 +160,11 @@ def _rung(climbed: Climbed, on: Mapping[str, Graded], begun: Mapping[str, str], 
 def _exercise(climbed: Climbed, on: Mapping[str, Graded], begun: Mapping[str, str]) -> Next:
     """A small exercise, of whose kernel the task may ask for more than right numbers."""
     name = climbed.topic
-    if climbed.rung is None:
-        why = "You have begun with the small exercises. `ladder learn` has this one beside an editor."
-        return Next(f"{name}: a small exercise", why, _start(name, begun))
-    if on[name].verdict != "pass":
+    if name in on and on[name].verdict != "pass":
         return _mend(on[name], exercises=(name,))
+    if climbed.rung is None:
+        why = "One idea in a few lines. `ladder learn` has it beside an editor."
+        return Next(f"{name}: a small exercise", why, _start(name, begun))
     why = "Your kernel is right, and does not yet do all that the task asks for."
     return Next(f"{name}: what its task asks for", why, f"ladder hint {name} {_typed(on[name].file)}")
 

@@ -9,6 +9,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
+from grader.history.way import FIRST_TIME
 from grader.learn.desk import Desk, Verdict
 from grader.learn.lesson import prose, sections
 from grader.learn.way import after
@@ -88,6 +89,7 @@ def _parts(desk: Desk, name: str, complaint: str) -> dict[str, object]:
         "name": name,
         "exercise": topic if isinstance(topic, Exercise) else None,
         "stops": found,
+        "first_time": FIRST_TIME,
         "here": here,
         "after": after(found, name),
         "stamp": desk.stamp(name),

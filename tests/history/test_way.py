@@ -89,13 +89,48 @@ def test_a_starter_that_was_written_is_gone_on_with() -> None:
     assert (found.what, found.command) == ("index: a small exercise", "ladder grade index 'my file.cu'")
 
 
-def test_beside_the_next_ladder_stands_the_next_rung_of_the_one_that_was_climbed_last() -> None:
-    ladders = {"copy": ("00_naive", "01_wide", "02_wider", "03_widest"), "sum": LADDERS["sum"]}
-    for reached, near in (("02_wider", "copy: rung 03_widest"), ("03_widest", None), ("01_wide", None)):
-        grades = [graded("copy", reached)]
-        found = following(grades, way(grades, ladders), "copy")
-        assert (found.also and found.also.what) == near
-    assert following([], way([], ladders), "copy").also is None
+@pytest.mark.parametrize(
+    ("reached", "what", "also"),
+    [
+        ("01_tile", "copy: rung 02_padded", []),
+        # The last rung of the first time comes before the next ladder, which stands beside it.
+        ("02_padded", "copy: rung 03_swizzled", ["sum: your first kernel"]),
+        ("03_swizzled", "sum: your first kernel", ["copy: rung 04_float4"]),
+        ("04_float4", "sum: your first kernel", []),
+    ],
+)
+def test_the_next_ladder_and_the_next_rung_of_the_one_climbed_last_stand_beside_each_other(
+    reached: str, what: str, also: list[str]
+) -> None:
+    ladders = {
+        "copy": ("00_naive", "01_tile", "02_padded", "03_swizzled", "04_float4"),
+        "sum": LADDERS["sum"],
+    }
+    grades = [graded("copy", reached)]
+    found = following(grades, way(grades, ladders), "copy")
+    assert (found.what, [each.what for each in found.also]) == (what, also)
+    assert not following([], way([], ladders), "copy").also
+
+
+@pytest.mark.parametrize(
+    ("grades", "also"),
+    [
+        ([], ["ladder new index"]),  # of those that prepare the ladder the first
+        ([graded("copy", "00_naive")], []),  # its kernel is right: what prepares it is behind
+        ([graded("copy", "01_wide")], ["ladder new tree"]),
+        ([graded("copy", "01_wide"), graded("tree", None)], ["ladder grade tree mine.cu"]),
+        ([graded("copy", "01_wide"), graded("tree", "right")], ["ladder hint tree mine.cu"]),
+        ([graded("copy", "01_wide"), graded("tree", "solution")], []),
+    ],
+)
+def test_beside_a_first_kernel_stands_the_small_exercise_that_prepares_it(
+    grades: list[Graded], also: list[str]
+) -> None:
+    small = {"index": ("solution",), "wide": ("solution",), "tree": ("right", "solution")}
+    order = ("index", "wide", "copy", "tree", "sum")
+    climbed = way(grades, {name: {**small, **LADDERS}[name] for name in order})
+    found = following(grades, climbed, latest(grades, [], LADDERS), small)
+    assert [each.command for each in found.also] == also
 
 
 @pytest.mark.parametrize(
@@ -128,7 +163,7 @@ def test_a_file_that_is_right_leads_on_and_a_wrong_one_beside_it_is_named(
     grades: list[Graded], what: str, also: str | None
 ) -> None:
     found = following(grades, way(grades, LADDERS), latest(grades, [], LADDERS))
-    assert (found.command, found.also and found.also.command) == (what, also)
+    assert (found.command, [each.command for each in found.also]) == (what, [also] if also else [])
 
 
 @pytest.mark.parametrize(

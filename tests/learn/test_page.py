@@ -241,6 +241,6 @@ def test_the_way_goes_on_behind_what_is_done_and_comes_back_to_what_is_left() ->
     after = way.after(found, FIRST.name)
     assert after is not None
     assert after.name == every[2]
-    rungs = topics.load("vector_add").ladder.ids
-    assert not next(stop for stop in reached(("vector_add", rungs[1])) if stop.name == "vector_add").done
-    assert next(stop for stop in reached(("vector_add", rungs[2])) if stop.name == "vector_add").done
+    rungs = topics.load("transpose").ladder.ids
+    assert not next(stop for stop in reached(("transpose", rungs[2])) if stop.name == "transpose").done
+    assert next(stop for stop in reached(("transpose", rungs[3])) if stop.name == "transpose").done

@@ -62,8 +62,8 @@ def following(found: Next, lesson: str = "") -> RenderableType:
         Padding(Text(f"{found.why}{told}", "dim"), (0, 0, 0, 2)),
         _command(found),
     ]
-    if found.also is not None:
-        parts += [Text.assemble(("Or", "bold"), f"     {found.also.what}"), _command(found.also)]
+    for also in found.also:
+        parts += [Text.assemble(("Or", "bold"), f"     {also.what}"), _command(also)]
     return Group(*parts)
 
 
