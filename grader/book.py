@@ -5,15 +5,24 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 from grader.errors import WarpladderError
+from grader.workbook import units
 from grader.workbook.topic import Topic
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = Path("build", "book", "html")
 FIRST = PAGES / "book" / "start.html"
 """The page to begin with."""
+
+READ = Path("build", "book", "doctrees")
+"""Where Sphinx keeps the pages that it has read."""
+
+EVERY = 20.0
+"""Seconds after which it is said how far the book is, where that is not a terminal."""
 
 LAST = PAGES / "objects.inv"
 """What Sphinx writes when all pages are there: without it they were left half written."""
@@ -28,17 +37,16 @@ def page(*, anew: bool = False) -> Path:
 
 
 def lesson(topic: Topic, section: str | None = None) -> str:
-    """Where a topic's lesson is read, and under which title: its page of the book where that is built, in a clone else
-    the command that builds it. Its Markdown lacks the code that the page has."""
-    path = Path("lessons", topic.name, "lesson")
-    file = path.with_suffix(".md")
-    if (built := ROOT / PAGES / path.with_suffix(".html")).is_file():
-        place = str(built)
-    elif (ROOT / "Makefile").is_file():
-        place = f'"{topic.title}" in `ladder book`'
-    else:
-        place = str(file)
-    return f'{place}, under "{section}"' if section else place
+    """Where a topic's lesson is read, and under which title: its page of the book where that is built, else its text,
+    which lacks the code that the page has, with the command that in a clone builds the page."""
+    page = ROOT / PAGES / "lessons" / topic.name / "lesson.html"
+    place = page if page.is_file() else topic.folder / "lesson.md"
+    here = Path.cwd()
+    found = str(place.relative_to(here) if place.is_relative_to(here) else place)
+    found += f', under "{section}"' if section else ""
+    if place == page or not (ROOT / "Makefile").is_file():
+        return found
+    return f"{found}; with its code, as a page of the book: `ladder book`"
 
 
 def _build() -> None:
@@ -55,13 +63,27 @@ def _build() -> None:
 
 
 def _made(command: list[str]) -> int:
-    """The exit status of a command in the clone. When this process is ended, by Ctrl-C or a signal, so are all that the
-    command has started: make and Sphinx leave theirs running."""
+    """The exit status of a command in the clone, which in a terminal shows itself how far it is. When this process is
+    ended, by Ctrl-C or a signal, so are all that the command has started: make and Sphinx leave theirs running."""
+    begun, shown = time.time(), os.isatty(1)
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.default_int_handler)
     with subprocess.Popen(command, cwd=ROOT, process_group=0) as process:
-        for each in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(each, signal.default_int_handler)
         try:
-            return process.wait()
+            while True:
+                try:
+                    return process.wait(None if shown else EVERY)
+                except subprocess.TimeoutExpired:
+                    print(_so_far(begun), file=sys.stderr, flush=True)
         except KeyboardInterrupt:
             os.killpg(process.pid, signal.SIGTERM)
             raise
+
+
+def _so_far(begun: float) -> str:
+    """How many pages there are of a book that is being built: Sphinx reads all of them before it writes the first."""
+    kept = ROOT / READ
+    read = [file.relative_to(kept) for file in kept.rglob("*.doctree") if file.stat().st_mtime >= begun]
+    written = sum((ROOT / PAGES / file.with_suffix(".html")).is_file() for file in read)
+    pages = units.number_of(len(read), "page")
+    return f"  {time.time() - begun:.0f} s: {f'{written} of {pages} written' if written else f'{pages} read'}"

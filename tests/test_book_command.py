@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import webbrowser
@@ -70,3 +71,21 @@ def test_what_builds_the_book_ends_with_the_command(tmp_path: Path) -> None:
         process.stdout.readline()
         process.terminate()
         process.communicate(timeout=30)  # the pipe ends when all that could write to it have
+
+
+def test_where_there_is_no_terminal_it_is_said_how_many_pages_there_are(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    left = clone / book.READ / "left_over.doctree"  # of an earlier book
+    left.parent.mkdir()
+    left.touch()
+    os.utime(left, (0, 0))
+    monkeypatch.setattr(book, "EVERY", 0.1)
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # this process is the tests'
+    steps = (
+        f"touch {book.READ}/one.doctree {book.READ}/two.doctree; sleep 0.3; "
+        f"touch {book.PAGES}/one.html {book.PAGES}/search.html; sleep 0.3"
+    )
+    assert book._made(["sh", "-c", steps]) == 0
+    said = [line.split(": ")[1] for line in capfd.readouterr().err.splitlines()]
+    assert list(dict.fromkeys(said)) == ["2 pages read", "1 of 2 pages written"]

@@ -178,7 +178,10 @@ def test_what_is_next_names_the_starter_that_was_written_and_the_lesson_s_page(
     page = tmp_path / "build" / "book" / "html" / "lessons" / "copy" / "lesson.html"
     told = [
         (None, "lessons/copy/lesson.md"),
-        (tmp_path / "Makefile", "in `ladder book`"),
+        (
+            tmp_path / "Makefile",
+            "lessons/copy/lesson.md; with its code, as a page of the book: `ladder book`",
+        ),
         (page, "lesson.html"),
     ]
     for present, where in told:
