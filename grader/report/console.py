@@ -40,7 +40,9 @@ SIDE_STEP = "†"
 NOT_MEASURED = "not measured"  # of a rung that a record does not have
 UNUSED_SHARED = "– is of shared memory, and this kernel uses none."
 LINES_PRINTED = 12
-FAR, SCATTERED = 1.5, 16.5  # times a modelled time; sectors a request, of which 16 are coalesced float4s
+FAR, APART = 1.5, 1.2  # times a modelled time: of a rung in a climb, of the rung that a kernel has reached
+SCATTERED = 16.5  # sectors a request, of which 16 are coalesced float4s
+NO_SPEED = "for understanding, not for speed"
 SHORT = 8  # lines of a ladder in a short table, one of which says how many rungs are left out
 MODELLED = "≈ modelled: from what the emulator counted, for a device like this one. Not measured."
 
@@ -287,9 +289,7 @@ def _footnotes(result: Climb, measured: Climb | None, every: bool) -> Iterable[T
         yield Text(f"Measured on a real {measured.device.name}, rung by rung: {times}.", "dim")
         yield from _beside_model(result, measured)
     if any(rung.side_step for rung in result.rungs):
-        yield Text(
-            f"{SIDE_STEP} for understanding, not for speed: an idea that need not be faster here.", "dim"
-        )
+        yield Text(f"{SIDE_STEP} {NO_SPEED}: an idea that need not be faster here.", "dim")
     if every and any(claim.held is None for rung in result.rungs for claim in rung.claims):
         yield Text(
             f"{units.NOTHING} a claim is for the sizes that are taken without --set, and where it does not hold at "
@@ -301,19 +301,21 @@ def _footnotes(result: Climb, measured: Climb | None, every: bool) -> Iterable[T
 
 
 def _beside_model(result: Climb, measured: Climb) -> Iterable[Text]:
-    """The rungs that take far longer than modelled, and what the model lacks: it has a cache line stay in the L1 cache
-    until every lane has had its part of it, for which there is no room where warps go through whole lines a lane."""
+    """The rungs that take far longer than modelled, and what the model lacks."""
     modelled = {rung.id: rung for rung in result.rungs if rung.time_source == "modelled" and rung.time_s}
     for rung in measured.rungs:
         own = modelled.get(rung.id)
         if own is None or own.time_s is None or rung.time_s is None or rung.time_s < FAR * own.time_s:
             continue
         times = f"{rung.id} takes {units.ratio(rung.time_s / own.time_s)} times as long as modelled"
-        scattered = any((_sectors(own.counters, kind) or 0) > SCATTERED for kind in ("ld", "st"))
-        why = (
-            ": the model has each line stay in the L1 cache until all lanes have used it" if scattered else ""
-        )
-        yield Text(f"There {times}{why}.", "dim")
+        yield Text(f"There {times}{_not_modelled(own.counters)}.", "dim")
+
+
+def _not_modelled(counters: Mapping[str, int] | None) -> str:
+    """Why it takes longer than modelled, where that is known: the model has a cache line stay in the L1 cache until
+    every lane has had its part of it, for which there is no room where warps go through whole lines a lane."""
+    scattered = any((_sectors(counters, kind) or 0) > SCATTERED for kind in ("ld", "st"))
+    return ": the model has each line stay in the L1 cache until all lanes have used it" if scattered else ""
 
 
 def _coalesced(results: Sequence[Climb]) -> str:
@@ -558,7 +560,27 @@ def _time(result: Grade) -> Text:
         timed += [(baseline.name, baseline.time_s) for baseline in record.baselines[:1]]
         times = ", ".join(f"{name} {units.seconds(seconds)}" for name, seconds in timed)
         text.append(f"\nMeasured on a real {record.device.name}: {times}")
+        for place, rung in enumerate(record.rungs):
+            if rung in own and (said := _against_expectation(result, rung, record.rungs[:place])):
+                text.append(f"\nThere {rung.id} {said}.")
     return text
+
+
+def _against_expectation(result: Grade, rung: RungResult, before: Sequence[RungResult]) -> str:
+    """What a rung's measured time has that neither the model nor the ladder's order leads to expect; "" for nothing."""
+    said = []
+    if rung.time_s is not None and result.time_s and result.time_source == "modelled":
+        times = rung.time_s / result.time_s
+        if times > APART:
+            longer = f"takes {units.ratio(times)} times as long as yours is modelled"
+            said.append(f"{longer}{_not_modelled(result.counters)}")
+        elif times < 1 / APART:
+            said.append(f"is {units.ratio(1 / times)} times as fast as yours is modelled")
+    last = before[-1] if before else None
+    if rung.time_s and last and last.time_s and rung.time_s >= last.time_s:
+        why = f": it is {NO_SPEED}" if rung.side_step else ""
+        said.append(f"is no faster than {last.id}, {units.seconds(last.time_s)}{why}")
+    return ", and ".join(said)
 
 
 def _paid(result: Grade, rungs: Sequence[str]) -> Sequence[str]:

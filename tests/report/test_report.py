@@ -348,6 +348,44 @@ def test_a_time_limit_says_what_it_is_made_of() -> None:
     assert said in shown(console.grade(grade, ["00_naive", "01_tile"], []))
 
 
+@pytest.mark.parametrize(
+    ("topic", "reached", "seconds", "said"),
+    [
+        (
+            "stencil",
+            "01_shared_tile",
+            1.04e-3,
+            "There 01_shared_tile takes 1.25 times as long as yours is modelled, and is no faster than 00_naive, "
+            "1.05 ms: it is for understanding, not for speed.",
+        ),
+        (
+            "transpose",
+            "02_shared_tile",
+            1.27e-3,
+            "There 02_shared_tile is no faster than 01_coalesced_writes, 1.11 ms: it is for understanding, not for",
+        ),
+        (
+            "transpose",
+            "01_coalesced_writes",
+            1.6e-3,
+            "There 01_coalesced_writes is 1.44 times as fast as yours is modelled.",
+        ),
+        ("transpose", "03_padded_tile", 584e-6, None),
+    ],
+)
+def test_a_measured_time_is_told_where_neither_the_model_nor_the_ladder_s_order_leads_to_expect_it(
+    topic: str, reached: str, seconds: float, said: str | None
+) -> None:
+    cases = [CaseResult({"N": 1}, 1, "pass", 0.0, None)]
+    grade = Grade(
+        topic, "mine.cu", "pass", None, reached, 5, 20, cases, [], [], [], time_s=seconds, time_source="modelled",
+        device=Device("emulator", "NVIDIA H200 (emulated)", "sm_90a"),
+    )  # fmt: skip
+    text = shown(console.grade(grade, topics.load(topic).ladder.ids, []))
+    assert "Measured on a real NVIDIA H200" in text
+    assert (said in text) if said else ("There " not in text)
+
+
 def test_a_grade_shows_the_time_and_the_costliest_line_before_the_next_idea() -> None:
     cost = LineCost(2, "1.02M bank conflicts in `tile`: 32 wavefronts where 1 would do", "Pad its rows.", 0.5)
     hint = Hint("01_tile", "Every float is read from global memory 32 times.")
