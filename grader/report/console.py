@@ -349,7 +349,8 @@ def _legend(results: Sequence[Climb], modelled: bool = False) -> Text:
     if any(rung.vs_library is not None for rung in rungs):
         said.append("%lib: speed over the library's.")
     if any(all(rung.vs_library is None for rung in result.rungs) for result in results):
-        said.append("%bound: over the highest these units and operations allow.")
+        other = ", more than 100 by others" if any((rung.vs_bound or 0) > 1 for rung in rungs) else ""
+        said.append(f"%bound: over the highest these units and operations allow{other}.")
     if any(rung.timeline for rung in rungs):
         said.append(gantt.LEGEND)
     if not all(rung.timeline for rung in rungs):

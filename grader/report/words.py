@@ -9,7 +9,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 TOLD = {
-    "bank conflict": "lanes of a request that want different words of the same bank are served one after the other",
+    "bank conflict": "lanes of a request that want different 4-byte words of the same bank, one of 32 parts of shared "
+    "memory, are served one after the other",
     "lane": "a thread's place in its warp, 0 to 31",
     "sector": "32 bytes, aligned: the piece in which the caches move data",
     "warp": "32 threads of a block with neighbouring numbers",

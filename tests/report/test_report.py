@@ -153,7 +153,11 @@ def test_the_columns_of_a_ladder_are_explained_above_it() -> None:
     assert "%lib: speed over the library's. regs: registers a thread." in text
     assert text.index("registers a thread") < text.index("00_naive")
     without = replace(CLIMB, rungs=[replace(NAIVE, vs_library=None)])
-    assert "%bound: over the highest these" in shown(console.climb(without, "Matrix product, FP32"))
+    text = shown(console.climb(without, "Matrix product, FP32"))
+    assert "%bound: over the highest these units and operations allow." in text
+    without = replace(CLIMB, rungs=[replace(NAIVE, vs_library=None, vs_bound=1.77)])
+    text = shown(console.climb(without, "Matrix product, FP32"))
+    assert "operations allow, more than 100 by others." in text
 
 
 def test_claims_are_shown_on_request_and_of_rungs_that_do_not_pass() -> None:
