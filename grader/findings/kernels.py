@@ -183,6 +183,8 @@ def _misaligned(finding: Finding) -> str:
 
 def _uninitialised(finding: Finding) -> str:
     what = f"{who(finding)} {does(finding)} {shared_place(finding)}, which no thread of the block has written"
+    if finding.written_later:
+        return f"{what} yet"
     near = stored_near(finding)
     if near is None:
         return what

@@ -261,6 +261,7 @@ _CREATE_TEXTURE = (
     "Create the object with cudaCreateTextureObject before the launch, pass the kernel what that gave, and destroy it "
     "only when no kernel uses it any more."
 )
+SAME_CHANGE = "What mends the first finding mends this one."
 _ALL_LANES = "Let all lanes of the mask come here, and put the condition on what they do with the result."
 _NAME_IT = (
     "The mask has to name every lane that comes here: 0xffffffff where all 32 lanes of a warp take part."

@@ -235,6 +235,8 @@ class Finding:
     """Of such an element: the threads of the block, where each of them has written one and the array has more."""
     likewise: tuple[int, ...] = ()
     """And the other lines in which each thread takes the one of its number, where somebody knows the source."""
+    written_later: bool = False
+    """And whether another thread writes it, which nothing keeps from doing so only then, as a race has it."""
     allocated: tuple[str, Place] | None = None
     """The call that made the allocation, and where, where somebody knows it."""
     hollow: tuple[str, Place] | None = None

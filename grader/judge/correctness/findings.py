@@ -15,6 +15,7 @@ from grader.emulator.machine.records import Finding, PhaseFault, Text
 from grader.emulator.places import Place
 from grader.findings import kernels
 from grader.findings.bounds import shifts_alone
+from grader.findings.remedies import SAME_CHANGE
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
 from grader.workbook import variables
@@ -290,9 +291,13 @@ def results(records: Sequence[Record]) -> list[FindingResult]:
     behind the end, are of that fault, and not to be mended by themselves."""
     found: dict[Hashable, FindingResult] = {}
     beyond: set[tuple[str | None, int | None]] = set()
+    first: Finding | None = None
     for number, record in enumerate(records):
         for item in _causes_first(record.findings):
-            shown = kernels.result(item, record.kernel)
+            first, of_first = first or item, first is not None and number == 0 and _of_barrier(first, item)
+            shown = kernels.result(replace(item, written_later=of_first), record.kernel)
+            if of_first:
+                shown = replace(shown, remedy=SAME_CHANGE)
             if shown.kind == "out_of_bounds":
                 beyond.add((shown.file, shown.line))
             elif shown.kind in ("race", "uninitialised") and (shown.file, shown.line) in beyond:
@@ -300,10 +305,26 @@ def results(records: Sequence[Record]) -> list[FindingResult]:
             with_whom = (shown.other.action, shown.other.line, shown.other.file) if shown.other else None
             what = (shown.kind, shown.file, shown.line, shown.array, shown.action, shown.scope, with_whom)
             key = (number, what, shown.remedy) if shown.callers else (number, len(found))
-            first = found.setdefault(key, shown)
-            if first is not shown:
-                found[key] = replace(first, count=first.count + shown.count)
+            same = found.setdefault(key, shown)
+            if same is not shown:
+                found[key] = replace(same, count=same.count + shown.count)
     return list(found.values())
+
+
+def _of_barrier(race: Finding, item: Finding) -> bool:
+    """Whether the barrier that a race lacks between two lines mends another finding as well: a race of lanes there, or
+    a read of what the other thread has not written yet."""
+    other = race.other
+    if other is None or race.space != "shared" or race.scope != "block" or not race.in_turn:
+        return False
+    sides = {(race.action, race.place), (other.action, other.place)}
+    if item.array != race.array or {action for action, _ in sides} != {"read", "write"}:
+        return False
+    if item.kind == "race" and item.other is not None:
+        return {(item.action, item.place), (item.other.action, item.other.place)} == sides
+    return (
+        item.kind == "uninitialised_shared" and ("read", item.place) in sides and item.address == race.address
+    )
 
 
 def _causes_first(findings: Sequence[Finding]) -> list[Finding]:

@@ -16,6 +16,7 @@ import numpy as np
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
 from grader.emulator.machine.records import by_line
+from grader.findings.remedies import SAME_CHANGE
 from grader.judge.child.protocol import Hello, Launch, Record
 from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
@@ -87,8 +88,6 @@ EXPLAINING = 1 << 20
 
 MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned", "undefined_shuffle")
 """Findings behind which there may be a mistake in the text that is not where they are."""
-
-SAME_CHANGE = "What mends the first finding mends this one."
 
 _OWN_ELEMENTS = (
     "In line {line} each thread reads only what it has stored itself in `{array}`, so that `{array}` exchanges "

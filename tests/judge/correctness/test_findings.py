@@ -12,7 +12,7 @@ from records import at, record
 from grader.emulator import metrics
 from grader.emulator.machine.records import Access, Action, Allocation, Arrivals, Counted, Finding, Phase
 from grader.findings.bounds import GUARD
-from grader.findings.remedies import remedy
+from grader.findings.remedies import SAME_CHANGE, remedy
 from grader.judge.correctness.findings import ArrayType, located, results
 
 SOURCE = """__global__ void k(int n)
@@ -219,6 +219,24 @@ def test_a_race_where_threads_come_that_have_no_element_has_no_remedy_of_its_own
     _, *races = results([record(findings=(outside, here, elsewhere))])
     assert [race.remedy is None for race in races] == [True, False]
     assert [shown.remedy is None for shown in results([record(findings=(here, outside))])] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("in_turn", "address", "mended"),
+    [(True, 160, True), (False, 160, False), (True, 164, False)],  # 164: an element that may never be written
+)
+def test_what_the_barrier_mends_that_the_first_race_lacks_is_told_as_that(
+    in_turn: bool, address: int, mended: bool
+) -> None:
+    read, written = Access("read", at(20)), Access("write", at(13))
+    race = Finding("race", at(13), 1, action="write", space="shared", address=160, array="tile", other=read)
+    race = replace(race, scope="block", in_turn=in_turn)
+    unset = Finding("uninitialised_shared", at(20), 1, action="read", array="tile", address=address)
+    lanes = replace(race, place=at(20), scope="warp", action="read", address=32, other=written)
+    _, early, of_lanes = results([record(findings=(race, unset, lanes))])
+    assert early.message.endswith("has written yet") == mended
+    assert (early.remedy == SAME_CHANGE) == mended
+    assert (of_lanes.remedy == SAME_CHANGE) == in_turn
 
 
 @pytest.mark.parametrize("others_held", [True, False])
