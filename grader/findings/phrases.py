@@ -104,6 +104,8 @@ def shared_place(finding: Finding) -> str:
 def _place_in_block(finding: Finding) -> str:
     if finding.element is not None and finding.shape is not None:
         return f"`{finding.array}{_in_brackets(finding.element, finding.shape)}` in shared memory"
+    if is_variable(finding):
+        return f"`{finding.array}` in shared memory"
     array = f" (`{finding.array}`)" if finding.array else ""
     return f"shared memory at byte {finding.address}{array}"
 
@@ -116,6 +118,13 @@ def stored_near(finding: Finding) -> list[str] | None:
     width, base = finding.allocation.nbytes // math.prod(finding.shape), finding.allocation.base
     known = ((at - base) // width for at in finding.stored if at is not None)
     return [f"`{finding.array}{_in_brackets(element, finding.shape)}`" for element in known]
+
+
+def is_variable(finding: Finding) -> bool:
+    """Whether what an access to shared memory is about is no array, but one variable, as large as the access."""
+    place = finding.allocation
+    known = finding.space == "shared" and finding.array is not None and place is not None
+    return known and finding.shape is None and place is not None and place.nbytes == finding.size
 
 
 def _in_brackets(element: int, shape: Sequence[int]) -> str:

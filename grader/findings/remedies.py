@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from grader.emulator.machine.records import BULK_COPY, TENSOR_COPY, Access, Finding, Kind, PhaseFault, Scope
 from grader.findings import bounds
-from grader.findings.phrases import ELEMENTS, VERBS
+from grader.findings.phrases import ELEMENTS, VERBS, is_variable
 
 ALIGN = (
     "An access of several elements at a time, such as a float4, needs an address that is a multiple of its size: take "
@@ -268,7 +268,7 @@ _NAME_IT = (
 )
 _ADD_ATOMICALLY = (
     "Several threads read the same element, add to it and store it back, so that additions are lost, and no barrier "
-    "helps: add with atomicAdd(&{array}[…], …)."
+    "helps: add with atomicAdd(&{element}, …)."
 )
 
 
@@ -365,7 +365,8 @@ def _remedy_of_alignment(finding: Finding, size: int) -> str:
 def _remedy_of_race(finding: Finding) -> str:
     announces = finding.scope == "grid" and finding.blocks_wait and finding.action == "read"
     if finding.accumulates and not (announces and (finding.spins or finding.fences == "block")):
-        return _ADD_ATOMICALLY.format(array=finding.array or "sum")
+        name = finding.array or "sum"
+        return _ADD_ATOMICALLY.format(element=name if is_variable(finding) else f"{name}[…]")
     if finding.other is not None and finding.other.by_copy:
         return _WAIT_FOR_PHASE
     if finding.scope == "cluster":

@@ -504,6 +504,9 @@ def test_who_adds_without_an_atomic_is_told_to_and_not_to_wait() -> None:
         assert "__syncthreads" not in remedy(finding)
         assert "in between" not in message(finding)
         assert "atomicAdd(&" not in remedy(replace(finding, accumulates=False))
+    one = of_tile("race", scope="warp", accumulates=True, array="s", size=4, allocation=Allocation(132, 4))
+    assert "add with atomicAdd(&s, …)." in remedy(one)
+    assert "writes `s` in shared memory" in message(replace(one, action="write"))
 
 
 def test_a_barrier_goes_between_two_lines_where_no_loop_has_both() -> None:
