@@ -232,15 +232,19 @@ def _calls(record: Record) -> str:
 
 
 def _busiest(record: Record) -> str:
-    """The lines in which a launch spent its instructions."""
+    """The lines in which a launch spent its instructions; "" where those are all that were run."""
     executed = {
         line: counters.get(metrics.WARP_INSTRUCTIONS, 0) for line, counters in by_line(record.lines).items()
     }
     most = max(executed.values(), default=0)
-    lines = [line for line, count in executed.items() if line and count > most / 100]
+    known = [line for line in executed if line]
+    lines = [line for line in known if executed[line] > most / 100]
     if not lines:
         return ""
-    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {min(lines)} to {max(lines)}"
+    first, last = min(lines), max(lines)
+    if first != last and (first, last) == (min(known), max(known)):
+        return ""
+    where = f"line {first}" if first == last else f"lines {first} to {last}"
     return f"It spent its instructions in {where}. "
 
 

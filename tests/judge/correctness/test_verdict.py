@@ -39,6 +39,11 @@ def test_records() -> None:
     repeating = reason(verdict.of_records([record(status="repeating", lines=(ran,))], 10), "timeout")
     assert "others have stored" in repeating
     assert "It spent its instructions in line 7." in repeating
+    before = Counted(at(3), {metrics.WARP_INSTRUCTIONS: 1})
+    loop = [Counted(at(line), {metrics.WARP_INSTRUCTIONS: 900}) for line in (5, 8)]
+    for lines, said in (((before, *loop), True), (loop, False)):  # all lines that there are say nothing
+        repeating = reason(verdict.of_records([record(status="repeating", lines=(*lines,))], 10), "timeout")
+        assert ("It spent its instructions in lines 5 to 8." in repeating) == said
     assert "barrier" in reason(verdict.of_records([record(status="deadlock")], None), "timeout")
     assert "trap" in reason(verdict.of_records([record(status="trap")], None))
 
