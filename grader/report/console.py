@@ -33,6 +33,7 @@ from grader.results import (
     TimeLimit,
 )
 from grader.workbook import units
+from grader.workbook.exercises import SOLUTION
 from grader.workbook.ladder import figures
 from grader.workbook.topics import load
 
@@ -395,7 +396,7 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     parts += what_was_seen(result, source)
     if result.time_s is not None:
         parts.append(_time(result))
-    if result.rung_reached is not None and len(rungs) > 1:
+    if result.rung_reached is not None and _is_ladder(rungs):
         parts += ["", _reached(result.rung_reached, rungs)]
     if result.claims:
         paid = _paid(result, rungs)
@@ -417,13 +418,18 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     return Group(*parts)
 
 
+def _is_ladder(rungs: Sequence[str]) -> bool:
+    """Whether rungs are of a ladder, and not what the task of a small exercise asks for."""
+    return len(rungs) > 1 and rungs[-1] != SOLUTION
+
+
 def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> RenderableType:
     """A grade as its owner reads it: right or why not, the rung, and the one thing to do now, with what no claim says.
     The rest by --all."""
     parts: list[RenderableType] = [_verdict(result), *_cases(result), *what_was_seen(result, source)]
     if result.time_s is not None:
         parts.append(_time(result))
-    if result.rung_reached is not None and len(rungs) > 1:
+    if result.rung_reached is not None and _is_ladder(rungs):
         parts += ["", _reached(result.rung_reached, rungs)]
     shown = [hint for number, hint in enumerate(result.hints) if number == 0 or hint.claim is None]
     for number, hint in enumerate(shown):
@@ -434,7 +440,7 @@ def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Renderab
     command = shlex.join(["ladder", "grade", result.topic, result.file])
     if result.verdict != "pass":
         parts += ["", _more("Stuck?", shlex.join(["ladder", "hint", result.topic, result.file]))]
-    elif result.claims and result.rung_reached is not None and len(rungs) > 1:
+    elif result.claims and result.rung_reached is not None and _is_ladder(rungs):
         parts += ["", _more("All claims, and what each pays:", f"{command} --all")]
     if result.verdict == "pass" and result.rung_reached is not None and not result.hints:
         parts += ["", _more("What is next:", "ladder next")]

@@ -440,8 +440,12 @@ def test_a_grade_in_short_says_the_one_thing_to_do_now() -> None:
 
 
 def test_after_a_grade_at_the_top_comes_what_is_next() -> None:
-    grade = Grade("thread_index", "mine.cu", "pass", None, "solution", 2, 2, [], [], [], [])
-    assert shown(console.step(grade, ["right", "solution"], [])).endswith("What is next: ladder next")
+    claims = [ClaimResult("right at every size", True, None, "right", 1)]
+    grade = Grade("thread_index", "mine.cu", "pass", None, "solution", 2, 2, [], [], claims, [])
+    text = shown(console.step(grade, ["right", "solution"], []))
+    assert text.endswith("What is next: ladder next")
+    assert "Rung" not in text  # what a task asks for is no ladder
+    assert "--all" not in text
 
 
 def test_words_of_the_field_are_explained_where_a_message_has_them() -> None:
