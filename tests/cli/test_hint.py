@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from test_commands import Ladder, ladder
 
+from grader.report.grades.hints import OWN_RUNGS
 from grader.workbook.content import content_root
 
 __all__ = ["ladder"]
@@ -103,6 +104,7 @@ def test_no_line_is_broken_in_a_pipe(ladder: Ladder) -> None:
     limits, idea, lines = (asked(ladder, "--step", step) for step in "123")
     assert 'under "01: read columns, write rows"' in limits
     assert max(map(len, idea.splitlines())) > 120
+    assert OWN_RUNGS in lines
     code = TILE.with_name("01_coalesced_writes.cu").read_text().splitlines()
     long = [line[1:] for line in lines.splitlines() if len(line) > 81 and line[0] != "-"]
     assert long

@@ -23,6 +23,7 @@ STEPS = 3
 CONTEXT = 2  # lines around a change
 FROM_STARTER, FIRST_STEP = "the starter", "a kernel that is right"
 
+OWN_RUNGS = "Both are the workbook's own: yours may have other names, and another grid."
 NO_CHANGE = "The judge knows no change that was seen to mend it. Go by what it found:"
 
 
@@ -96,9 +97,10 @@ _Step = tuple[str, Iterable[RenderableType], Iterable[str | None]]
 
 def _steps(result: Grade, found: Aim, source: Sequence[str]) -> tuple[_Step, _Step, _Step]:
     idea = [Text(found.idea)]
+    own = [Text(OWN_RUNGS, "dim"), Text()] if found.before and found.before != FROM_STARTER else []
     changes: _Step = (
         f"what changes from {found.before} to {found.name}",
-        [Group(*map(_changed, found.changes))],
+        [*own, Group(*map(_changed, found.changes))],
         [],
     )
     if result.verdict != "pass" and not found.before:
