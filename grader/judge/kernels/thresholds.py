@@ -221,7 +221,8 @@ def _untried(
         for problem, few in islice(ways.untried(taken, together, known, drawn, names, fits), most):
             larger = problem
             if tried is of_launch:
-                larger = ways.grown(problem, names, partial(ways.way, taken), partial(affordable, LONGEST))
+                sizes = {name: topic.sizes_main[name] for name in names}  # more, not every grid can launch
+                larger = ways.grown(problem, sizes, partial(ways.way, taken), partial(affordable, LONGEST))
             *others, last = sorted({tried[place].place for place in few})[:TOGETHER]
             places = f"{', '.join(others)} and {last} come out together" if others else f"{last} comes out"
             said = f"There {places} as in no other case of such sizes."

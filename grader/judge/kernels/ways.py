@@ -9,7 +9,7 @@ conditions that come out together as in no other case, or as in cases alone whos
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -37,8 +37,8 @@ TIMES, BESIDE = (1, 1, 2, 3), (-1, 0, 0, 1, 2, 3)
 """How often a size holds a number of a condition, and what it is more."""
 
 LARGER = 2
-"""How many times as large as in the topic's main problem a size is at most: for millions of sequences it takes long to
-say what they cost."""
+"""How many times as large as in the topic's problems a size is at most: for millions of sequences it takes long to say
+what they cost, and with a stride of 8 no tile may have room."""
 
 SIDE = 12
 """What a size may be that is no dimension, where a condition names it: a filter's side, a stride."""
@@ -132,15 +132,18 @@ def _odd(
 
 def grown(
     problem: Problem,
-    dimensions: Sequence[str],
+    most: Mapping[str, int | float],
     way: Callable[[Problem], Way],
     affordable: Callable[[Problem], bool],
 ) -> Problem:
-    """The problem with sizes three times as large, and again, as long as the same way is taken: where there is much to
-    do, threads go on behind their first elements."""
+    """The problem with sizes three times as large, and again, up to what is the `most` of each and as long as the same
+    way is taken: where there is much to do, threads go on behind their first elements."""
     taken = way(problem)
-    for name in dimensions:
-        while affordable(larger := {**problem, name: 3 * int(problem[name])}) and way(larger) == taken:
+    for name in most:
+        while (size := 3 * int(problem[name])) <= most[name]:
+            larger = {**problem, name: size}
+            if not affordable(larger) or way(larger) != taken:
+                break
             problem = larger
     return problem
 
@@ -186,7 +189,10 @@ def drawn(
     }
     named = [number for number in numbers if number <= SIDE]
     sides = {
-        name: [*range(min(sizes), max(sizes) + 1), *(each for each in named if each >= min(sizes))]
+        name: [
+            *range(min(sizes), max(sizes) + 1),
+            *(each for each in named if min(sizes) <= each <= LARGER * max(sizes)),
+        ]
         for name, sizes in usual.items()
     }
     most = {name: LARGER * max(int(topic.sizes_main[name]), *usual[name]) for name in usual}
