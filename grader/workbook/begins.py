@@ -40,7 +40,7 @@ _ALL_AT = re.compile(
 _BARRIER = re.compile(r"\b__syncthreads\(\)\s*;")
 _CONST = re.compile(r"\bconst\s+(?=\w)")
 _STORE_IF = re.compile(
-    r"\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*\{?\s*\w+\[\s*(?:\(\s*\w+\s*\)\s*|[\w<>]+\(\s*)?"
+    r"\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*\{?\s*\w+\[\s*(?:\(\s*\w+\s*\)\s*)?(?:[\w<>]*\(\s*)?"
     r"(?P<row>[A-Za-z_][\w. +]*?)\s*\)?\s*\*\s*(?P<size>\w+)\s*\+\s*(?P<column>[A-Za-z_][\w. +]*?)\s*\]\s*=(?!=)"
 )
 _ALONE = re.compile(
@@ -68,7 +68,7 @@ _ALL_OF_SOME = re.compile(
 )
 _SUM = r"[A-Za-z_][\w.]*(?: *\+ *[\w.]+){0,8}"
 _STORE_2 = re.compile(
-    rf"\b\w+\[\s*(?:\(\s*\w+\s*\)\s*|[\w<>]+\(\s*)?(?P<row>{_SUM})\s*(?:\)\s*)?\*\s*(?P<size>\w+)"
+    rf"\b\w+\[\s*(?:\(\s*\w+\s*\)\s*)?(?:[\w<>]*\(\s*)?(?P<row>{_SUM})\s*(?:\)\s*)?\*\s*(?P<size>\w+)"
     rf"\s*\+\s*(?P<column>{_SUM})\s*\]\s*=(?!=)"
 )
 _BLOCK_AS_THREAD = re.compile(
@@ -90,6 +90,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _barrier_of_some(text)
     yield from _turned(lines)
     yield from _turned_behind(text, lines)
+    yield from _sizes_behind(text)
     yield from _stored_where(text)
     yield from _alone(text)
     yield from _by_all(text)
@@ -306,8 +307,31 @@ def _turned_behind(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         )
         changes = (*sorted(constants), (at, at, f" {sets}"))
         yield Edit(behind, line.number, changes, why)
-        for edit in conditions:
+        for edit in (*conditions, *_sizes_behind(text)):
             yield Edit(f"{behind} and {edit.said}", line.number, (*changes, *edit.changes), why)
+
+
+def _sizes_behind(text: str) -> Iterator[Edit]:
+    """Behind the barrier the sizes stand as in front of it, in the condition and in the index, where rows have become
+    columns: either alone mends nothing."""
+    sizes, _ = int_sizes(text)
+    barriers = list(_BARRIER.finditer(text))
+    if len(barriers) != 1 or len(sizes) != 2:
+        return
+    store = _STORE_2.search(text, behind := barriers[0].end())
+    places = list(re.finditer(rf"(?<![\w.])(?:{'|'.join(sizes)})\b", text[behind:]))
+    if store is None or store["size"] not in sizes or {found[0] for found in places} != {*sizes}:
+        return
+    turned = dict(zip(sizes, reversed(sizes), strict=True))
+    changes = tuple((behind + found.start(), behind + found.end(), turned[found[0]]) for found in places)
+    numbers = [*dict.fromkeys(line_at(text, at) for at, _, _ in changes)]
+    yield Edit(
+        f"`{sizes[0]}` and `{sizes[1]}` exchanged in {where(numbers)}",
+        line_at(text, store.start()),
+        changes,
+        f"Where rows become columns, `{store['size']}` is how many rows the output has, and "
+        f"`{turned[store['size']]}` how long each is: its index and the condition go by these.",
+    )
 
 
 def turned(source: str) -> str:

@@ -64,6 +64,14 @@ X_Y_LATER = X_Y.replace("const ", "")
         (f"{ALL}{X_Y}__syncthreads();\nif (y < M && x < N) out[y * M + x] = v;",
          f"{ALL}{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\n"
          "if (x < M && y < N) out[y * M + x] = v;"),
+        (f"{ALL}if (c < N && r < M) t = in[r * N + c];\n__syncthreads();\n"
+         "if (x < N && y + j < M) out[(y + j) * N + x] = t;",
+         f"{ALL}if (c < N && r < M) t = in[r * N + c];\n__syncthreads();\n"
+         "if (x < M && y + j < N) out[(y + j) * M + x] = t;"),
+        (f"{ALL}{X_Y}__syncthreads();\nif (y >= M || x >= N) return;\nout[y * N + x] = v;",
+         f"{ALL}{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\n"
+         "if (y >= N || x >= M) return;\nout[y * M + x] = v;"),
+        (f"{ALL}t = in[r * N + c];\n__syncthreads();\nif (M > N) f(t);", None),
         (f"{ALL}if (inside)\n  out[(size_t)y * M + x] = v;",
          f"{ALL}if (x < M && y < N)\n  out[(size_t)y * M + x] = v;"),
         (f"{ALL}if (inside) out[size_t(y + k) * M + x] = v;",
