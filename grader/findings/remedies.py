@@ -57,8 +57,19 @@ _FEW_THREADS = (
     "Each of the {threads} threads of the block writes one element, and `{array}` has {elements}: let them go on until "
     f"all are written, with {GO_ON}, and put a __syncthreads() behind that."
 )
+TAKE_SEVERAL = (
+    "let each thread take {times}, threadIdx.{axis} + j with `for (int j = 0; j < {all}; j += {threads})`, both where "
+    "the tile is stored and where it is read"
+)
+"""Of blocks that have fewer threads than a tile has rows, and a thread takes one."""
 _LIKEWISE = "Let them go on in {lines} as well, where each thread takes one element."
 _TILE = "Is each element of `{array}` read by the indices that it is stored by, and on the same conditions? "
+_EXCHANGED = (
+    "`{array}` is read with the indices exchanged by which it is stored. Where rows are to become columns, that is "
+    "right: the condition in front of it is then to be about the element of the output that is stored there, and not "
+    "about the one that was loaded, so that rows and columns change places in it, and how many there are. Elsewhere, "
+    "read by the indices that it is stored by. "
+)
 _RETURNED = (
     "Threads return in line {line}, and do not reach barriers behind it: let all threads of the block go on, and put "
     "the condition on what they store to global memory, and on each load one for the index that it loads by."
@@ -329,6 +340,15 @@ def _remedy_of_missing(finding: Finding) -> str:
 def _remedy_of_unset(finding: Finding) -> str:
     if finding.hollow is not None:
         return _SET_ON_HOST
+    if finding.one_each is not None and len(finding.shape or ()) > 1:
+        rows = (finding.shape or ())[0]
+        several = TAKE_SEVERAL.format(
+            times=rows // finding.one_each, axis="y", all=rows, threads=finding.one_each
+        )
+        return (
+            f"The block has {finding.one_each} threads along y, `{finding.array}` has {rows} rows, and a thread stores "
+            f"to one of them: {several}."
+        )
     if finding.one_each is not None:
         elements = math.prod(finding.shape or ())
         said = _FEW_THREADS.format(threads=finding.one_each, array=finding.array, elements=elements)
@@ -337,7 +357,7 @@ def _remedy_of_unset(finding: Finding) -> str:
     if finding.kind == "uninitialised_shared" and finding.action == "atomic" and finding.array:
         return _SET_TO_0.format(array=finding.array)
     if finding.kind == "uninitialised_shared" and len(finding.shape or ()) > 1:
-        return _TILE.format(array=finding.array) + _INITIALISE
+        return (_EXCHANGED if finding.exchanged else _TILE).format(array=finding.array) + _INITIALISE
     return _REMEDIES[finding.kind]
 
 

@@ -409,6 +409,41 @@ def one_a_thread(source: str, line: int, array: str) -> tuple[int, ...]:
     return tuple(number for number, text in lines_of_kernel(source, line).items() if one_each(number, text))
 
 
+def one_row_a_thread(source: str, line: int, array: str) -> bool:
+    """Whether a line's kernel stores to an array of two dimensions in the row of the thread's number along y alone."""
+    own = {"threadIdx.y", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.y\s*[;,]", plain(source))}
+    stored = {row for _, stores, row, _ in _of_two(source, line, array) if stores}
+    return bool(stored) and stored <= own
+
+
+def exchanged(source: str, line: int, array: str) -> bool:
+    """Whether a line reads an array of two dimensions by the indices that its kernel stores it by, exchanged, also
+    where a thread takes several elements by a loop."""
+    accesses = [
+        (number, stores, _base(row), _base(column))
+        for number, stores, row, column in _of_two(source, line, array)
+    ]
+    stored = {(row, column) for _, stores, row, column in accesses if stores}
+    read = {(row, column) for number, stores, row, column in accesses if number == line and not stores}
+    return any((column, row) in stored and (row, column) not in stored for row, column in read)
+
+
+def _of_two(source: str, line: int, array: str) -> Iterator[tuple[int, bool, str, str]]:
+    """The accesses of a line's kernel to an array of two dimensions: their line, whether they store, and both
+    indices."""
+    two = re.compile(
+        rf"\b{re.escape(array)}\s*\[([^\[\]]{{1,100}})\]\s*\[([^\[\]]{{1,100}})\](?P<stored>\s*=(?!=))?"
+    )
+    for number, text in lines_of_kernel(source, line).items():
+        for found in two.finditer(text) if "__shared__" not in text else ():
+            yield number, bool(found["stored"]), found[1].strip(), found[2].strip()
+
+
+def _base(index: str) -> str:
+    """An index without what is added to it."""
+    return index.partition("+")[0].strip()
+
+
 def clears(source: str, line: int, array: str | None) -> bool:
     """Whether a line sets an element of an array to 0."""
     index = r"(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\])?"

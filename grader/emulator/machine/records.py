@@ -232,11 +232,15 @@ class Finding:
     """Of an element of shared memory that nobody has written: the addresses of the nearest that somebody has, in the
     same array, before it and behind it."""
     one_each: int | None = None
-    """Of such an element: the threads of the block, where each of them has written one and the array has more."""
+    """Of such an element: the threads of the block, where each of them has written one and the array has more; or, of
+    an array of two dimensions, those along y, where each has written in one row and there are more."""
     likewise: tuple[int, ...] = ()
     """And the other lines in which each thread takes the one of its number, where somebody knows the source."""
     written_later: bool = False
     """And whether another thread writes it, which nothing keeps from doing so only then, as a race has it."""
+    exchanged: bool = False
+    """Of such an element: it is read by the indices that the array is stored by, exchanged, where somebody knows the
+    source."""
     allocated: tuple[str, Place] | None = None
     """The call that made the allocation, and where, where somebody knows it."""
     hollow: tuple[str, Place] | None = None

@@ -30,6 +30,7 @@ from grader.workbook.cuda_source import (
     compared,
     compares_bytes,
     early_return,
+    exchanged,
     factors,
     goes_on,
     guard,
@@ -40,6 +41,7 @@ from grader.workbook.cuda_source import (
     lines_of_kernel,
     moved,
     one_a_thread,
+    one_row_a_thread,
     one_suffices,
     only_if,
     pointee,
@@ -97,6 +99,8 @@ def located(
             unset = finding.kind == "uninitialised_shared"
             returned = (early_return(source, at.line, before_barrier=unset) for at in finding.place.stack())
             finding = replace(finding, returned=next(filter(None, returned), None))
+        if finding.kind == "uninitialised_shared":
+            finding = replace(finding, exchanged=exchanged(source, line, finding.array or ""))
         if finding.kind == "barrier":
             finding = replace(finding, uneven_loop=uneven_loop(source, line), only_if=only_if(source, line))
         other = finding.other.place.line if finding.other else 0
@@ -225,16 +229,20 @@ def _located_in_shared(finding: Finding, declared: Mapping[str, Sequence[SharedA
 
 
 def _with_few_threads(finding: Finding, record: Record, source: str) -> Finding:
-    """A read of an array of one dimension, of which each thread of the block has written the element of its number."""
-    threads, place = record.block[0], finding.allocation
-    if finding.stored is None or place is None or len(finding.shape or ()) != 1 or max(record.block[1:]) > 1:
+    """A read of an array of one dimension, of which each thread of the block has written the element of its number; or
+    of a tile, of which each thread has written one in the row of its number along y."""
+    place, shape, (along_x, along_y, _) = finding.allocation, finding.shape or (), record.block
+    if finding.stored is None or place is None or not shape:
         return finding
-    width = place.nbytes // math.prod(finding.shape or ())
-    of_last = place.base + (threads - 1) * width
-    if finding.stored != (of_last, None):
-        return finding
-    lines = one_a_thread(source, finding.place.line, finding.array or "")
-    return replace(finding, one_each=threads, likewise=lines[1:])
+    (before, behind), width = finding.stored, place.nbytes // math.prod(shape)
+    line, array = finding.place.line, finding.array or ""
+    if len(shape) == 1 and along_y == 1 and (before, behind) == (place.base + (along_x - 1) * width, None):
+        return replace(finding, one_each=along_x, likewise=one_a_thread(source, line, array)[1:])
+    if len(shape) == 2 and before is not None and behind is None and shape[0] > along_y > 1:
+        last = (before - place.base) // (width * shape[1])
+        if last == along_y - 1 and shape[0] % along_y == 0 and one_row_a_thread(source, line, array):
+            return replace(finding, one_each=along_y)
+    return finding
 
 
 def shape_in_shared(

@@ -14,6 +14,7 @@ import numpy as np
 from grader.findings import remedies
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness.places import Span, common
+from grader.workbook import cuda_source
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -67,7 +68,11 @@ def told(
         if span is None and not line[whole:].any():
             span = common(line[:whole])  # of whole vectors, and not of the rest
         if span is not None:
-            return _turned(span, unit, launch, tiles) or _said(span, unit, launch, source)
+            return (
+                _turned(span, unit, launch, tiles)
+                or _one_each(span, unit, launch, tiles, source)
+                or _said(span, unit, launch, source)
+            )
     return ""
 
 
@@ -108,6 +113,25 @@ def _turned(span: Span, unit: str, launch: Launch, tiles: Collection[tuple[int, 
     )
 
 
+def _one_each(span: Span, unit: str, launch: Launch, tiles: Collection[tuple[int, ...]], source: str) -> str:
+    """Of a tile that has more rows than its block, of which a thread takes one, here or where it is stored; "" without
+    such a tile."""
+    threads, rows = span.first, span.end if span.once else span.period
+    of_tile = any(rows in (shape[0], shape[0] - 1) for shape in tiles if len(shape) == 2)
+    if not of_tile or span.end != rows:
+        return ""
+    axis = next((axis for axis in AXES[unit] if launch.block[axis] == threads), None)
+    if axis is None or not threads or rows % threads:
+        return ""
+    which = span.named(unit) if span.once else f"the {unit}s i with {span.condition('i')}"
+    side = "xyz"[axis]
+    have = f"They are {which}: a block has {threads} threads along {side} for the {rows} {unit}s of a tile"
+    several = remedies.TAKE_SEVERAL.format(times=rows // threads, axis=side, all=rows, threads=threads)
+    if cuda_source.loops(source):  # in one of two places, or it ends early
+        return f"{have}, and writes {threads} of them: {several}."
+    return f"{have}, and each takes one: {several}."
+
+
 def _said(span: Span, unit: str, launch: Launch, source: str) -> str:
     if span.once and not _to_the_end(span):
         one = span.end - span.first == 1
@@ -125,6 +149,8 @@ def _said(span: Span, unit: str, launch: Launch, source: str) -> str:
         return f"They are {condition}: {why}"
     if span.first > 0 and span.end == span.period and TILES[0] <= span.period <= TILES[1]:
         loop = f"does a loop over the {span.period} {unit}s of a tile end after the first {span.first}?"
+        if source and not cuda_source.loops(source):
+            loop = f"each thread has to go on by {span.first} until all {span.period} are done, in a loop."
         for axis in AXES[unit]:
             if launch.block[axis] == span.first:
                 side = "xyz"[axis]

@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from grader.errors import WarpladderError
+from grader.findings import remedies
 from grader.judge.child.protocol import Launch
 from grader.judge.kernels.compiled import Kernel
 from grader.workbook import comparisons, compiler, cuda_source
@@ -163,15 +165,20 @@ def _of_blocks(kernel: Kernel, launch: Launch) -> Iterator[str]:
         ):
             yield (
                 f"Line {found.line} counts {found.threads} threads a block in {found.axis}, and the launch block has "
-                f"{threads}: {_one_size(found.threads, threads, found.axis)}."
+                f"{threads}: {_one_size(found.threads, threads, found.axis, kernel.file.source)}."
             )
 
 
-def _one_size(counted: int, threads: int, axis: str) -> str:
+def _one_size(counted: int, threads: int, axis: str, source: str) -> str:
     """What mends a kernel that counts other blocks than it is launched with. Of larger ones the grid may have too few
-    for those that there are."""
+    for those that there are. A tile of as many rows stays as it is."""
     if counted < threads:
         return f"let both use one constant, or blockDim.{axis}"
+    arrays = chain.from_iterable(cuda_source.shared_arrays(source).values())
+    if counted % threads == 0 and any(
+        len(item.extents) == 2 and item.extents[0] == counted for item in arrays
+    ):
+        return remedies.TAKE_SEVERAL.format(times=counted // threads, axis=axis, all=counted, threads=threads)
     loop = (
         f", or let each thread go on by {threads} until {counted} are done" if counted % threads == 0 else ""
     )

@@ -143,6 +143,37 @@ def test_an_array_with_more_elements_than_its_threads_write_is_told(
     assert remedy(found).endswith(also) == few
 
 
+TILE = """\
+__global__ void k(float* out)
+{{
+    __shared__ float tile[32][33];
+    tile[{stored}][x] = in[i];
+    __syncthreads();
+    out[o] = {read};
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("stored", "read", "last", "told"),
+    [
+        ("threadIdx.y", "tile[x][threadIdx.y + j]", 7, "The block has 8 threads along y, `tile` has 32 rows, and a"),
+        ("threadIdx.y", "tile[x][threadIdx.y]", 0, "`tile` is read with the indices exchanged by which it is stored."),
+        ("threadIdx.y + j", "tile[x][threadIdx.y + j]", 7, "`tile` is read with the indices exchanged by which it is"),
+        ("threadIdx.y", "tile[threadIdx.y][x]", 0, "Is each element of `tile` read by the indices that it is stored"),
+        ("threadIdx.y", "tile[x][x]", 0, "Is each element of `tile` read by the indices that it is stored by, and"),
+    ],
+)  # fmt: skip
+def test_whether_reading_a_tile_is_wrong_is_asked_where_it_may_be(
+    stored: str, read: str, last: int, told: str
+) -> None:
+    unset = Finding("uninitialised_shared", at(6), 1, space="shared", address=4 * 33 * 8, array="tile")
+    unset = replace(unset, allocation=Allocation(0, 4 * 32 * 33), stored=(4 * 33 * last, None))
+    given = record(block=(32, 8, 1), findings=(unset,))
+    ((found,),) = (item.findings for item in located([given], {}, TILE.format(stored=stored, read=read)))
+    assert remedy(found).startswith(told)
+
+
 @pytest.mark.parametrize(("index", "adds"), [("threadIdx.x", True), ("blockIdx.x * 8 + threadIdx.x", False)])
 def test_what_every_block_stores_to_the_same_elements_is_to_be_added(index: str, adds: bool) -> None:
     source = f"__global__ void k(unsigned* bins) {{\n    bins[{index}] = 1;\n}}\n"

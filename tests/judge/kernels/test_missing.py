@@ -110,7 +110,23 @@ def test_a_tile_that_is_no_square_is_told(tile: tuple[int, int]) -> None:
     found = told(ROW % 32 >= 8, PLANE, tiles={(4,), tile})
     assert f"i % 32 >= 8: the tile, {tile[0]} × {tile[1]}, is no square, and with" in found
     assert found.endswith("of t = threadIdx.y * 32 + threadIdx.x: t / 8 and t % 8.")
-    assert "Is blockIdx.y to be multiplied by 8?" in told(ROW % 32 >= 8, PLANE, tiles={(32, 33)})
+
+
+@pytest.mark.parametrize(
+    ("source", "tiles", "said"),
+    [
+        ("", {(32, 33)}, "for the 32 rows of a tile, and each takes one: let each thread take 4, threadIdx.y + j with "
+         "`for (int j = 0; j < 32; j += 8)`, both where the tile is stored and where it is read."),
+        ("for (;;) f();", {(32, 32)}, "a block has 8 threads along y for the 32 rows of a tile, and writes 8 of them: "
+         "let each thread take 4"),
+        ("f();", {(16, 17)}, "Is blockIdx.y to be multiplied by 8? If not: each thread has to go on by 8 until all 32"),
+        ("for (;;) f();", (), "Is blockIdx.y to be multiplied by 8? If not: does a loop over the 32 rows of a tile"),
+    ],
+)  # fmt: skip
+def test_of_fewer_threads_than_a_tile_has_rows_each_is_to_take_several(
+    source: str, tiles: set[tuple[int, ...]], said: str
+) -> None:
+    assert said in told(ROW % 32 >= 8, PLANE, tiles=tiles, source=source)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,9 @@ def said(text: str, *block: int) -> str | None:
         ("constexpr int B = 16;\n" + INDEX.format("size_t(blockIdx.x) * B + threadIdx.x"), (8,),
          "Line 2 counts 16 threads a block in x, and the launch block has 8: let both, and `grid`, use one "
          "constant, or let each thread go on by 8 until 16 are done."),
+        ("__shared__ float t[32][33];\n" + INDEX.format("0, y = blockIdx.y * 32 + threadIdx.y"), (32, 8),
+         "Line 2 counts 32 threads a block in y, and the launch block has 8: let each thread take 4, threadIdx.y + j "
+         "with `for (int j = 0; j < 32; j += 8)`, both where the tile is stored and where it is read."),
         (INDEX.format("8 * blockIdx.x + threadIdx.x"), (32,),
          "Line 1 counts 8 threads a block in x, and the launch block has 32: let both use one constant, or "
          "blockDim.x."),
