@@ -57,10 +57,12 @@ def together(grid: Shape, cluster: Shape) -> Array:
 
 def whole(linears: Array, grid: Shape, cluster: Shape) -> Array:
     """The clusters that these blocks belong to, each once, in the order in which they come first."""
-    members = together(grid, cluster)
-    of_block = np.empty(members.size, np.int64)
-    of_block[members.ravel()] = np.repeat(np.arange(len(members)), members.shape[1])
-    return members[list(dict.fromkeys(of_block[linears].tolist()))]
+    (gx, gy, _), (x, y, z) = grid, cluster
+    # By what each block's number says: a grid may have a billion blocks, of which a few are looked at.
+    column, row, plane = linears % gx, linears // gx % gy, linears // (gx * gy)
+    first = (plane - plane % z) * gx * gy + (row - row % y) * gx + column - column % x
+    ranks = (np.arange(z)[:, None, None] * gx * gy + np.arange(y)[:, None] * gx + np.arange(x)).ravel()
+    return np.array(list(dict.fromkeys(first.tolist())), np.int64)[:, None] + ranks
 
 
 def _by(shape: Shape) -> str:
