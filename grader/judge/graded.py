@@ -144,9 +144,10 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
         return [*_first(current, slow), slow]
     if reached is not None:
         found = hints.next_rung(topic.ladder, reached, current.claims, topic.claim_sizes, current.source)
-        if found and (advice := current.advice()):
+        earlier = _first(current, *found)
+        if found and not earlier and (advice := current.advice()):
             found.append(Hint(found[0].rung, advice))
-        return [*_first(current, *found), *found]
+        return [*earlier, *found]
     first = topic.ladder.ids[0]
     if not whole:
         text = "Only the sizes of this call were tried; grade without --set for rung and points."

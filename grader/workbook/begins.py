@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, islice
 
-from grader.workbook.cuda_source import int_sizes, line_at, plain, shared_arrays
+from grader.workbook.cuda_source import arrays_in, int_sizes, line_at, plain, shared_arrays, turned_against
 from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, lines_of, where
+from grader.workbook.suspects.shared_memory import of_own_elements
 
 _IN_BLOCK = re.compile(r"=\s*(?P<start>threadIdx\.x)\s*;")
 _OTHER_AXIS = re.compile(
@@ -309,6 +310,28 @@ def _turned_behind(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         yield Edit(behind, line.number, changes, why)
         for edit in (*conditions, *_sizes_behind(text)):
             yield Edit(f"{behind} and {edit.said}", line.number, (*changes, *edit.changes), why)
+
+
+def through_tile(source: str) -> Iterator[Edit]:
+    """A tile of which each thread reads its own element, while rows become columns: with its indices exchanged, and the
+    threads behind the barrier, neighbours store to neighbouring elements of a row."""
+    text, lines = plain(source), list(lines_of(source))
+    for array, number in turned_by_itself(source):
+        (line,) = (line for line in lines if line.number == number)
+        read = re.search(rf"\b{array}\[([^\[\]]{{1,100}})\]\[([^\[\]]{{1,100}})\](?!\s*=(?!=))", line.text)
+        for edit in _turned_behind(text, lines) if read else ():
+            if read and edit.why == _TURNED["threadIdx"]:
+                exchanged = in_place(line, read, 0, f"{array}[{read[2]}][{read[1]}]")
+                changes = tuple(sorted((*edit.changes, *exchanged.changes)))
+                yield replace(edit, said=f"{edit.said} and {exchanged.said}", changes=changes)
+
+
+def turned_by_itself(source: str) -> Iterator[tuple[str, int]]:
+    """Tiles of which each thread reads its own element and stores it where rows have become columns, and the line."""
+    for array, line in of_own_elements(source).items():
+        stored = arrays_in(source, line, "global", stored=True)
+        if any(turned_against(source, line, name) for name in stored):
+            yield array, line
 
 
 def _sizes_behind(text: str) -> Iterator[Edit]:

@@ -332,6 +332,37 @@ def signed_char(source: str, index: str) -> tuple[str, str] | None:
     return signed, "unsigned char" if signed.endswith("char") else f"u{signed}"
 
 
+def turned_against(source: str, line: int, array: str) -> str:
+    """Another array in global memory that a line's kernel indexes with row and column exchanged: of two such arrays one
+    is strided, whichever way threads lie. "" for none."""
+    own = {_row_and_column(_written_out(source, line, index)) for index in _own_indices(source, line, array)}
+    turned = {each[::-1] for each in own if each}
+    shared = shared_arrays(source)
+    others = (
+        name
+        for number, text in lines_of_kernel(source, line).items()
+        for name, index in _WITH_INDEX.findall(text)
+        if name not in (array, *shared) and _row_and_column(_written_out(source, number, index)) in turned
+    )
+    return next(others, "")
+
+
+def _own_indices(source: str, line: int, array: str) -> list[str]:
+    return [index for name, index in _indices(source, line) if name == array]
+
+
+def _written_out(source: str, line: int, index: str) -> str:
+    """An index, or what a variable that is one was last set to."""
+    return (_set_to(source, line, index.strip()) or index) if index.strip().isidentifier() else index
+
+
+def _row_and_column(index: str) -> tuple[str, str] | None:
+    """Both of `row * length + column`, without casts; None of another index."""
+    flat = re.sub(r"\b(?:size_t|long long|long|static_cast\s*<[^<>]*>)|[()\s]", "", index[:_LONGEST])
+    found = re.fullmatch(r"([\w.+]+)\*[\w.]+\+([\w.+]+)", flat)
+    return (found[1], found[2]) if found else None
+
+
 def _indices(source: str, line: int) -> list[tuple[str, str]]:
     """What a line indexes, and by which texts."""
     return _WITH_INDEX.findall(statement(source, line))

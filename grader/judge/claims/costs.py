@@ -14,7 +14,7 @@ from grader.analysis.cycles import total as _sum
 from grader.emulator import metrics
 from grader.results import LineCost
 from grader.workbook import units
-from grader.workbook.cuda_source import Space, arrays_in, shared_arrays, updated_in
+from grader.workbook.cuda_source import Space, arrays_in, shared_arrays, turned_against, updated_in
 
 WORTH_SAYING = 0.1
 """The share of all cycles from which on waste is worth a word."""
@@ -44,10 +44,10 @@ class _Waste:
 
 
 def costliest(
-    lines: Mapping[int, Counters], source: str = "", later: Collection[str] = ()
+    lines: Mapping[int, Counters], source: str = "", later: Collection[str] = (), threads: int = 32
 ) -> LineCost | None:
     """The line with the most waste of one kind; None where none wastes a tenth of all cycles. `source` is the file's
-    text, for the names of arrays. Waste that `later` claims measure is left to them."""
+    text, for the names of arrays; a block has so many `threads`. Waste that `later` claims measure is left to them."""
     all_cycles = sum(map(cycles, lines.values()))
     found = [
         (waste.cycles(counters), line, waste)
@@ -62,7 +62,9 @@ def costliest(
     counters = lines[line]
     named = waste.arrays(source, line, counters)
     arrays = " and ".join(f"`{name}`" for name in named)
-    remedy = _remedy(waste, source, named).format(array=arrays or "the array")
+    remedy = _turned(waste, source, line, counters) or _remedy(waste, source, named, threads).format(
+        array=arrays or "the array", threads=units.number_of(threads, "thread")
+    )
     return LineCost(line, waste.says(counters, arrays), remedy, wasted / all_cycles)
 
 
@@ -124,12 +126,13 @@ def _each(counters: Counters, kind: str) -> float:
     return counters.get(metrics.GLOBAL_SECTORS[kind], 0) / requests if requests else 0.0
 
 
-def _stores_scatter(counters: Counters) -> bool:
+def stores_scatter(counters: Counters) -> bool:
+    """Whether stores of a line touch more sectors a request than its loads."""
     return _each(counters, "st") > _each(counters, "ld")
 
 
 def _says_scattered(counters: Counters, arrays: str) -> str:
-    kind, other = ("st", "ld") if _stores_scatter(counters) else ("ld", "st")
+    kind, other = ("st", "ld") if stores_scatter(counters) else ("ld", "st")
     ideal = counters.get(metrics.IDEAL_SECTORS, 0) - counters.get(metrics.GLOBAL_SECTORS[other], 0)
     least = units.digits(ideal / counters.get(metrics.GLOBAL_REQUESTS[kind], 1))
     # The ideal is that of loads and stores together: what it leaves is known only where the others are near theirs.
@@ -160,16 +163,38 @@ def _says_idle(counters: Counters, arrays: str) -> str:
     return f"on average {units.digits(lanes)} of a warp's 32 lanes are at work"
 
 
-def _remedy(waste: _Waste, source: str, arrays: tuple[str, ...]) -> str:
-    """What mends it; an array of one dimension has no rows to be padded."""
+def _remedy(waste: _Waste, source: str, arrays: tuple[str, ...], threads: int) -> str:
+    """What mends it; an array of one dimension has no rows to be padded, and in a block that ends within a warp lanes
+    are idle without any branch."""
+    if waste.cycles is _idle and threads % 32:
+        return _WHOLE_WARPS
     declared = shared_arrays(source)
     extents = [len(one.extents) for name in arrays for one in declared.get(name, ())]
     return BANKS if waste.remedy == PADDING and extents and max(extents) == 1 else waste.remedy
 
 
+def _turned(waste: _Waste, source: str, line: int, counters: Counters) -> str:
+    """Of strided loads of an array whose indices another one has exchanged, that to exchange them again would have the
+    other strided; "" of anything else. Strided stores cost more than strided loads, so that of those it is the way."""
+    if waste.cycles is not _scattered or waste.stored(counters):
+        return ""
+    for array in waste.arrays(source, line, counters):
+        if other := turned_against(source, line, array):
+            return _THROUGH_TILE.format(array=array, other=other)
+    return ""
+
+
+_THROUGH_TILE = (
+    "`{other}` has rows where `{array}` has columns: with the indices exchanged it would be strided in place of "
+    "`{array}`. Let a block load a square along rows of `{array}` into a tile in shared memory, and store it along "
+    "rows of `{other}`, reading the tile by columns."
+)
+
+_WHOLE_WARPS = "A block has {threads}, and a warp is 32: let it have a multiple of 32, such as 256."
+
 BANKS = (
     "Let the 32 lanes of a warp access 32 different banks, or one and the same word: change which lane takes which "
-    "element of {array}."
+    "element of {array}, or let a lane that takes several beside one another read them as float4s, each once."
 )
 PADDING = (
     "Let the 32 lanes of a warp access 32 different banks, or one and the same word: pad the rows of {array} by one "
@@ -196,7 +221,7 @@ _WASTES = (
         "Let neighbouring threads access neighbouring elements of {array}: the index that threadIdx.x is added to "
         "should run fastest in memory.",
         "global",
-        _stores_scatter,
+        stores_scatter,
     ),
     _Waste(
         _scattered_atomics,

@@ -143,6 +143,8 @@ class Kernels(Kind[KernelFile]):
                 current.first = partial(self._first, pool, current, store)
 
     def _first(self, pool: DevicePool, current: KernelSubmission, store: CaseStore, rung: str) -> str:
+        if few := right_tries.few_threads(self.topic, current):
+            return few
         with pool.emulator() as runner:
             cases = CaseRunner(self.topic, store, runner)
             return idle_blocks.told(cases, current.compiled, current.blocks_seed) or right_tries.told(

@@ -11,17 +11,25 @@ from math import prod
 from grader.emulator import metrics
 from grader.emulator.machine.records import by_line
 from grader.errors import WarpladderError
+from grader.judge.claims import costs
 from grader.judge.correctness.cases import make
 from grader.judge.kernels import overlaps, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.source_tries import others
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.refused import Refused
-from grader.workbook import begins, cuda_source
+from grader.workbook import begins, cuda_source, units
 from grader.workbook.edit import MOST, SEVERAL, Edit
-from grader.workbook.kernel_file import parse_source
+from grader.workbook.expressions import ExpressionError
+from grader.workbook.kernel_file import KernelFile, parse_source
 from grader.workbook.launches.spec import SM_COUNT, LaunchSpec
+from grader.workbook.reference import Problem
+from grader.workbook.source_file import SourceFile
 from grader.workbook.suspects.loops import Loop, loops_of
+from grader.workbook.topic import Topic
+
+WARP = 32
+"""Threads."""
 
 AGAIN = 1.5
 """Stores of an element from which on it is stored again."""
@@ -51,6 +59,52 @@ def told(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
         _stored_again(runner, current)
         or _filled_again(runner, current)
         or _too_many_blocks(runner, current, rung)
+        or _not_turned(runner, current, rung)
+    )
+
+
+def few_threads(topic: Topic, current: KernelSubmission) -> str:
+    """That blocks have fewer threads than a warp has lanes, where those of one of the topic's own kernels have more; ""
+    of others."""
+    threads = max((prod(record.block) for record in current.records or ()), default=WARP)
+    if threads >= WARP or not any(_has_warps(rung.file, topic.sizes_count) for rung in topic.rungs):
+        return ""
+    return (
+        f"Each block has {units.number_of(threads, 'thread')}, and a warp is {WARP}: let a block have 256, and "
+        "take elements by `blockIdx.x * blockDim.x + threadIdx.x`. The grid then has as many times fewer blocks, "
+        "rounded up with cdiv(a, b), and a condition keeps the threads behind the last element from memory."
+    )
+
+
+def _has_warps(file: SourceFile, sizes: Problem) -> bool:
+    """Whether all blocks of a kernel fill a warp, as far as its text tells."""
+    if not isinstance(file, KernelFile):
+        return False
+    values = {**sizes, **cuda_source.numbers(file.source)}
+    try:
+        return all(prod(side.whole(values) for side in launch.block) >= WARP for launch in file.launches)
+    except ExpressionError:
+        return False
+
+
+def _not_turned(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
+    """How a tile is read and stored from that exchanges nothing yet, where rows become columns."""
+    source = current.file.source
+    lines = by_line(chain.from_iterable(record.lines for record in current.records or ()))
+    tiles = [line for _, line in begins.turned_by_itself(source) if costs.stores_scatter(lines.get(line, {}))]
+    if not tiles:
+        return ""
+    edits = islice(begins.through_tile(source), SEVERAL)
+    edit = next((each for each in edits if _holds(runner, current, each.applied(source), rung)), None)
+    how = (
+        f"With {edit.said}, it reads the tile by columns and stores along a row."
+        if edit
+        else "Let threads beside one another store to elements beside one another, along a row, and read the tile by "
+        "columns for that, with its indices exchanged."
+    )
+    return (
+        f"The tile is there, and in line {tiles[0]} each thread reads only what it has stored itself, so that a warp "
+        f"still stores down a column. {how}"
     )
 
 

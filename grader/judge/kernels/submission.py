@@ -131,13 +131,11 @@ class KernelSubmission(Submission):
         return self.file.source
 
     def costliest(self, later: Collection[str] = ()) -> LineCost | None:
-        return (
-            None
-            if self.records is None
-            else costs.costliest(
-                by_line(chain.from_iterable(record.lines for record in self.records)), self.source, later
-            )
-        )
+        if self.records is None:
+            return None
+        lines = by_line(chain.from_iterable(record.lines for record in self.records))
+        threads = {math.prod(record.block) for record in self.records}
+        return costs.costliest(lines, self.source, later, *(threads if len(threads) == 1 else ()))
 
     def advice(self) -> str:
         """About barriers behind a thread's own condition, and shared memory by which threads hand nothing on to each

@@ -120,6 +120,45 @@ def test_a_waste_names_its_array(line: int, counters: dict[str, int], says: str,
     assert mends in cost.remedy
 
 
+TURNED = """\
+__global__ void f(const float* in, float* out, int M, int N)
+{
+    int to = column * M + row;
+    float x = in[size_t(row) * N + column];
+    out[to] = x;
+    out[(row + j) * N + column] = x;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "kind", "tile"),
+    [
+        (TURNED, 4, "ld", True),
+        (TURNED, 5, "st", False),  # strided loads cost less than strided stores
+        (TURNED.replace("column * M + row", "row * M + column"), 4, "ld", False),
+        (TURNED.replace("column * M + row", "(column + j) * M + row"), 4, "ld", False),
+    ],
+)
+def test_indices_are_not_told_to_be_exchanged_where_another_array_would_be_strided(
+    source: str, line: int, kind: str, tile: bool
+) -> None:
+    cost = costliest({line: scattered(kind)}, source)
+    assert cost is not None
+    assert (
+        "`out` has rows where `in` has columns: with the indices exchanged it would" in cost.remedy
+    ) == tile
+    assert ("should run fastest" in cost.remedy) != tile
+
+
+@pytest.mark.parametrize(("threads", "said"), [(1, "has 1 thread,"), (48, "has 48 threads,"), (64, "branch")])
+def test_lanes_are_idle_by_a_branch_where_warps_are_whole(threads: int, said: str) -> None:
+    idle = {metrics.WARP_INSTRUCTIONS: 4000, metrics.THREAD_INSTRUCTIONS: 4000}
+    cost = costliest({7: idle}, threads=threads)
+    assert cost is not None
+    assert said in cost.remedy
+
+
 def test_what_wastes_little_is_not_worth_a_word() -> None:
     few = {metrics.SHARED_WAVEFRONTS["ld"]: 110, metrics.SHARED_CONFLICTS["ld"]: 10}
     assert costliest({3: COALESCED, 7: few}) is None

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from records import record
 
 from grader.judge.correctness.cases import CaseStore, make
 from grader.judge.kernels import right_tries, submission
@@ -95,6 +96,26 @@ OF_GRID = (
     )
 )
 BACKWARDS = FOURS.replace("int k = 0; k < 4; k++", "int k = 3; k >= 0; k--")
+
+
+TILE = """// /// launch
+// [[launch]]
+// kernel = "transpose"
+// grid = ["cdiv(N, 32)", "cdiv(M, 32)"]
+// block = [32, 32]
+// ///
+extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
+{
+    __shared__ float tile[32][33];
+    int x = blockIdx.x * 32 + threadIdx.x;
+    int y = blockIdx.y * 32 + threadIdx.y;
+    if (x < N && y < M)
+        tile[threadIdx.y][threadIdx.x] = in[(size_t)y * N + x];
+    __syncthreads();
+    if (x < N && y < M)
+        out[(size_t)x * M + y] = tile[threadIdx.y][threadIdx.x];
+}
+"""
 
 
 def told(name: str, text: str, rung: str, **counted: int) -> str:
@@ -220,6 +241,36 @@ def test_a_grid_is_not_told_that_is_not_what_a_rung_lacks() -> None:
         "it holds, and is slow"
     )
     assert not told("vector_add", FOURS.replace("k < 4", "k < 1"), "02_grid_stride", N=1 << 16)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TILE, "With `x = blockIdx.x * 32 + threadIdx.y; y = blockIdx.y * 32 + threadIdx.x;` behind the barrier in "
+         "line 14 and `tile[threadIdx.x][threadIdx.y]` in place of `tile[threadIdx.y][threadIdx.x]` in line 16, "
+         "it reads the tile by columns"),
+        (TILE.replace("block = [32, 32]", "block = [32, 8]")
+         .replace("if (x < N && y < M)", "for (int j = 0; j < 32; j += 8) if (x < N && y + j < M)")
+         .replace("(size_t)y * N", "(size_t)(y + j) * N").replace("* M + y", "* M + y + j")
+         .replace("tile[threadIdx.y]", "tile[threadIdx.y + j]"),
+         "columns for that, with its indices exchanged."),
+        (TILE.replace("= tile[threadIdx.y][threadIdx.x]", "= in[(size_t)y * N + x]"), ""),
+    ],
+)  # fmt: skip
+def test_a_tile_that_exchanges_nothing_is_told_how_it_is_turned(text: str, said: str) -> None:
+    found = told("transpose", text, "01_coalesced_writes", M=64, N=64)
+    assert said in found
+    assert bool(said) == found.startswith(
+        "The tile is there, and in line 16 each thread reads only what it has"
+    )
+
+
+@pytest.mark.parametrize(("threads", "few"), [(1, True), (16, True), (32, False)])
+def test_blocks_of_less_than_a_warp_are_told(threads: int, few: bool) -> None:
+    topic = topics.load("vector_add")
+    current = KernelSubmission(name="mine.cu", file=parse_source(FOURS, topic.signature, Path("mine.cu")))
+    current.counted = ((record(block=(threads, 1, 1)),),)
+    assert right_tries.few_threads(topic, current).startswith(f"Each block has {threads} thread") == few
 
 
 def test_a_sum_that_is_kept_in_global_memory_is_not_taken_for_work_that_is_done_again() -> None:
