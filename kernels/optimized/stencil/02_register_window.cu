@@ -1,5 +1,5 @@
-// A thread computes four neighbouring outputs. Together they need 20 elements, which it reads from
-// the tile once, as five float4s, and keeps in registers; its four results leave as one float4.
+// A thread computes four neighbouring outputs from 20 elements, which it reads from the tile once, as
+// five float4s, and keeps in registers; its four results leave as one float4.
 //
 // What it should buy: the tile is read 5 times for 4 outputs where it was 17 times for one. And the
 // four sums have 14 elements in common, so these are added up once: 22 additions for 4 outputs
