@@ -103,24 +103,8 @@ def located(
             finding = replace(finding, exchanged=exchanged(source, line, finding.array or ""))
         if finding.kind == "barrier":
             finding = replace(finding, uneven_loop=uneven_loop(source, line), only_if=only_if(source, line))
-        other = finding.other.place.line if finding.other else 0
         if finding.kind == "race":
-            there = (
-                lines_of_kernel(source, line) if finding.action == "atomic" and not other else (line, other)
-            )
-            cleared = next((each for each in there if clears(source, each, finding.array)), None)
-            called = finding.place.caller or (finding.other and finding.other.place.caller)
-            apart = line != other != 0 and not called and in_turn(source, line, other)
-            few = only_if(source, line)
-            if finding.scope != "warp" or called or few != only_if(source, other):
-                few = None  # a barrier may stand in front of the condition
-            finding = replace(finding, clears=cleared, in_turn=apart, only_if=few)
-            finding = _with_lacking(finding, source)
-            if finding.scope == "warp" and few is not None and other == line:
-                finding = replace(finding, steps=steps(source, line))
-        if finding.kind == "race" and other in (0, line):
-            by_blocks = finding.scope == "grid"
-            finding = replace(finding, accumulates=accumulates(source, line, finding.array, by_blocks))
+            finding = _of_race(finding, source)
         if finding.kind == "out_of_bounds":
             blocks, threads = math.prod(record.grid), math.prod(record.block)
             many = (blocks, threads) if blocks * threads > max(MOST_OF_AN_INT, FAR_MORE * elements) else None
@@ -164,6 +148,25 @@ def located(
         msgspec.structs.replace(record, findings=tuple(located(record, item) for item in record.findings))
         for record in records
     )
+
+
+def _of_race(finding: Finding, source: str) -> Finding:
+    """A race, with what the lines of both accesses tell of it."""
+    line, other = finding.place.line, finding.other.place.line if finding.other else 0
+    there = lines_of_kernel(source, line) if finding.action == "atomic" and not other else (line, other)
+    cleared = next((each for each in there if clears(source, each, finding.array)), None)
+    called = finding.place.caller or (finding.other and finding.other.place.caller)
+    apart = line != other != 0 and not called and in_turn(source, line, other)
+    few = only_if(source, line)
+    if finding.scope != "warp" or called or few != only_if(source, other):
+        few = None  # a barrier may stand in front of the condition
+    finding = _with_lacking(replace(finding, clears=cleared, in_turn=apart, only_if=few), source)
+    if few is not None and other == line:
+        finding = replace(finding, steps=steps(source, line))
+    if other not in (0, line):
+        return finding
+    by_blocks = finding.scope == "grid"
+    return replace(finding, accumulates=accumulates(source, line, finding.array, by_blocks))
 
 
 def _with_variables(finding: Finding, record: Record, source: str, sizes: Problem) -> Finding:
