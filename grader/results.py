@@ -30,7 +30,8 @@ CaseKind = Literal["exact", "real", "special"]
 Scope = Literal["warp", "block", "cluster", "grid"]
 
 Number = float | str
-"""A JSON number, or one of the strings "nan", "inf", "-inf", which JSON has no number for."""
+"""A JSON number, or one of the strings "nan", "inf", "-inf", which JSON has no number for; of an output "unwritten",
+where nobody has written."""
 
 
 @dataclass(frozen=True)

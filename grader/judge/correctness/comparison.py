@@ -38,6 +38,9 @@ UNIT_ROUNDOFF = {
 CORNER = 4
 """Rows and columns that are shown around a wrong element."""
 
+UNWRITTEN = "unwritten"
+"""Stands where a kernel has not written an element."""
+
 NEAR = 2.0**-4
 """What sums of some thousand products lose in half precision is a smaller share of the largest one."""
 
@@ -358,12 +361,21 @@ def _corner(actual: Array, expected: Array, index: tuple[int, ...]) -> Corner | 
     sides = [max(0, min(at, extent - CORNER)) for at, extent in zip(index, actual.shape, strict=True)][-2:]
     start = (*index[:-2], *sides)
     part: tuple[Any, ...] = (*index[:-2], *(slice(at, at + CORNER) for at in sides))
-    return Corner(list(start), *(rows(array.reshape(actual.shape)[part]) for array in (expected, actual)))
+    return Corner(list(start), rows(expected.reshape(actual.shape)[part]), rows_left(actual[part]))
 
 
 def rows(part: Array) -> list[list[Number]]:
     """The numbers of an array of at most two dimensions, row by row, as results show them."""
     return [[number(value) for value in row] for row in np.atleast_2d(part)]
+
+
+def rows_left(part: Array) -> list[list[Number]]:
+    """The same of what a kernel has left, with a word for what nobody has written."""
+    found = rows(part)
+    for place in np.flatnonzero(unwritten(part)):
+        row, column = divmod(int(place), len(found[0]))
+        found[row][column] = UNWRITTEN
+    return found
 
 
 def _allowed(allowed: Array | None, shape: tuple[int, ...], flat: int) -> float:

@@ -10,8 +10,7 @@ import numpy as np
 from grader.errors import WarpladderError
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseData
-from grader.judge.correctness.comparison import Comparison, rows
-from grader.judge.correctness.guards import unwritten
+from grader.judge.correctness.comparison import Comparison, rows, rows_left
 from grader.judge.kernels.case_run import CaseRun
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
@@ -28,9 +27,6 @@ SIDES = {1: (6,), 2: (3, 4), 3: (2, 3, 4)}
 
 MOST = 24
 """Elements of an array that are read at a glance."""
-
-UNWRITTEN = "unwritten"
-"""Stands where a kernel has not written an element."""
 
 SHIFTS = (0.0, 0.25)
 """Whole numbers, and where these come out right, quarters: an int on the way cuts them."""
@@ -89,9 +85,7 @@ def _tried(
         return None
     name = found.mismatch.array
     shown = {key: _by_rows(array) for key, array in inputs.items()}
-    expected, actual = _by_rows(data.expected[name]), _by_rows(data.outputs[name])
-    for place in np.flatnonzero(unwritten(data.outputs[name])):
-        actual[place // len(actual[0])][place % len(actual[0])] = UNWRITTEN
+    expected, actual = _by_rows(data.expected[name]), rows_left(_in_rows(data.outputs[name]))
     return SmallCase(dict(problem), shown, name, expected, actual), found.fits
 
 
@@ -104,4 +98,8 @@ def _small(array: Array, place: int, shift: float, first: int) -> Array:
 
 def _by_rows(array: Array) -> list[list[Number]]:
     """Numbers row by row; of more than two dimensions those of the last."""
-    return rows(array.reshape(-1, array.shape[-1]))
+    return rows(_in_rows(array))
+
+
+def _in_rows(array: Array) -> Array:
+    return array.reshape(-1, array.shape[-1])

@@ -361,6 +361,17 @@ def test_a_wrong_element_is_shown_with_its_neighbours(
     assert sum(row.count(-1.0) for row in mismatch.corner.expected) == 0
 
 
+@pytest.mark.parametrize("dtype", ["int16", "int32", "uint32", "int64", "float16", "float32", "float64"])
+def test_of_an_element_that_nobody_wrote_that_is_shown(dtype: str) -> None:
+    actual = np.empty((2, 5), dtype)
+    paint_output(actual.reshape(-1).view(np.uint8), actual.dtype)
+    actual[0] = 7
+    found = compare("out", actual, np.full((2, 5), 7, dtype), None).mismatch
+    assert found is not None
+    assert found.corner is not None
+    assert found.corner.actual == [[7.0] * 4, ["unwritten"] * 4]
+
+
 def test_one_element_has_no_neighbours() -> None:
     found = compare("out", np.ones(1, np.float32), np.zeros(1), None).mismatch
     assert found is not None
