@@ -15,6 +15,7 @@ from grader.findings import remedies
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness.places import Span, common
 from grader.workbook import cuda_source
+from grader.workbook.cuda_source import plain
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -28,6 +29,10 @@ AXES = {"row": (1, 0), "column": (0, 1), "element": (0,)}
 """The sides of a grid that go along rows, columns, or all elements of an array, the likelier first."""
 
 LEFT = "too few where a thread takes several at a time. Add a loop behind, or a condition, that takes each by itself."
+_CONDITION = re.compile(r"\bif\b|\?|&&|\|\||\b(?:max|min|clamp)\s*\(")
+_NEIGHBOUR = re.compile(r"(?<![\w.*])(?!(?:thread|block)Idx)[A-Za-z_]\w*\s*[-+]\s*\w+\s*(?:\]|;|[<>)]|&&)")
+"""A thread's index and an offset."""
+
 GO_ON = (
     "Make the grid larger, with cdiv(a, b), which rounds up, or let each thread go on by all threads at a time, in a "
     "loop with `i += gridDim.x * blockDim.x`."
@@ -60,7 +65,7 @@ def told(
     if span is not None and span.first == threads and _to_the_end(span):
         counted = ", counted row by row" if missing.ndim > 1 else ""
         return f"They are all elements from {span.first} on{counted}, and {_threads(launch)}. {GO_ON}"
-    if ends := _both_ends(flat):
+    if _leaves_out_ends(source) and (ends := _both_ends(flat)):
         return ends
     for unit, line in _lines(missing):
         whole = len(line) // VECTOR * VECTOR
@@ -74,6 +79,12 @@ def told(
                 or _said(span, unit, launch, source)
             )
     return ""
+
+
+def _leaves_out_ends(source: str) -> bool:
+    """Whether a kernel has a condition, and loads neighbours, as far as it is known."""
+    text = plain(source)
+    return not source or bool(_CONDITION.search(text) and _NEIGHBOUR.search(text))
 
 
 def _both_ends(flat: Mask) -> str:

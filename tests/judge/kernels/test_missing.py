@@ -141,6 +141,21 @@ def test_how_far_apart_blocks_begin_is_not_guessed_against_the_source(source: st
     assert said in told(np.arange(6) >= 5, launch((2, 1, 1), (128, 1, 1)), source=source)
 
 
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("if (i >= 8 && i + 8 < N) for (;;) sum += in[i + k];", "does a condition leave out those"),
+        ("const int i = threadIdx.x + blockDim.x;\nif (i < N) c[i] = a[i] + b[i];", ""),
+        ("const int i = blockDim.x + threadIdx.x;\ny[i] = x[i] + 10;", ""),
+        ("y[i + 8] = x[i + 8];  // if", ""),
+    ],
+)
+def test_ends_are_left_out_where_neighbours_are_loaded_on_a_condition(source: str, said: str) -> None:
+    found = told((AT < 8) | (AT >= 1015), LINE, source=source)
+    assert said in found
+    assert bool(said) == bool(found)
+
+
 def test_of_bins_that_each_block_adds_to_its_threads_go_on_and_not_the_grid() -> None:
     for blocks in (1, 2, 64):
         few = launch((blocks, 1, 1), (128, 1, 1))
