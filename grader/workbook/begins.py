@@ -72,10 +72,9 @@ _STORE_2 = re.compile(
     rf"\b\w+\[\s*(?:\(\s*\w+\s*\)\s*)?(?:[\w<>]*\(\s*)?(?P<row>{_SUM})\s*(?:\)\s*)?\*\s*(?P<size>\w+)"
     rf"\s*\+\s*(?P<column>{_SUM})\s*\]\s*=(?!=)"
 )
-_BLOCK_AS_THREAD = re.compile(
-    r"\bthreadIdx\.x\s*\*\s*(?:\d+|[A-Z]\w*|blockDim\.x)\s*\+\s*blockIdx\.x\b"
-    r"|\bblockIdx\.x\s*\+\s*threadIdx\.x\s*\*\s*(?:\d+|[A-Z]\w*|blockDim\.x)(?![\w.])"
-)
+_MANY = r"(?:\d+|[A-Z]\w*|blockDim\.x)"
+_TIMES = rf"(?:\bthreadIdx\.x\s*\*\s*{_MANY}|(?<![\w.]){_MANY}\s*\*\s*threadIdx\.x)"
+_BLOCK_AS_THREAD = re.compile(rf"{_TIMES}\s*\+\s*blockIdx\.x\b|\bblockIdx\.x\s*\+\s*{_TIMES}(?![\w.])")
 _OTHER = {"x": "y", "y": "x"}
 _MOST_INDICES = 32  # of a file, that are followed: bounds a stranger's work
 

@@ -128,6 +128,7 @@ def test_rows_are_not_counted_by_x(index: str, becomes: str | None) -> None:
     [
         ("threadIdx.x * 256 + blockIdx.x", "blockIdx.x * 256 + threadIdx.x"),
         ("blockIdx.x + threadIdx.x * blockDim.x", "threadIdx.x + blockIdx.x * blockDim.x"),
+        ("blockIdx.x + BLOCK * threadIdx.x", "threadIdx.x + BLOCK * blockIdx.x"),
         ("threadIdx.x * gridDim.x + blockIdx.x", None),
         ("blockIdx.x + threadIdx.x * gridDim.x", None),
     ],

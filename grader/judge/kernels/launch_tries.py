@@ -24,6 +24,8 @@ from grader.workbook.edit import Edit
 from grader.workbook.expressions import Expression
 from grader.workbook.reference import Problem
 
+_Way = Callable[[Launch, Launch], Launch]
+
 LITTLE_WORK = 8
 """Operations an element, up to which a block of a warp or more has no use for one element alone."""
 
@@ -76,14 +78,17 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
             continue
         changes = False
         for each in (*tried, *others(runner, tried)):
-            planned = kernel.plan(each.problem, runner.child.hello().limits)
-            turned = _of_turned_sizes(runner, kernel, each.problem) or planned
-            launches = tuple(map(way, planned.launches, turned.launches))
-            changes = changes or launches != planned.launches
-            if not changes or not _right(runner, kernel, each, replace(planned, launches=launches)):
+            planned, changed = _changed(runner, kernel, each.problem, way)
+            changes = changes or changed != planned
+            if not changes or not _right(runner, kernel, each, changed):
                 break
         else:
             own = _IN_KERNEL.get(said)
+            if not all(
+                _fits(runner, _changed(runner, kernel, problem, way)[1])
+                for problem in runner.topic.judge_cases
+            ):
+                continue
             if own and (one := _of_kernel(runner, kernel, tried, own(kernel.file.source))):
                 return one
             if said == SIZES and (one := _of_one_size(runner, kernel)):
@@ -205,9 +210,21 @@ def _or_in_kernel(kernel: Kernel, said: str) -> str:
     return ", or blockIdx.x and blockIdx.y in the kernel,"
 
 
+def _changed(runner: CaseRunner, kernel: Kernel, problem: Problem, way: _Way) -> tuple[Planned, Planned]:
+    """What is launched for a problem, and what with a change of each launch."""
+    planned = kernel.plan(problem, runner.child.hello().limits)
+    turned = _of_turned_sizes(runner, kernel, problem) or planned
+    return planned, replace(planned, launches=tuple(map(way, planned.launches, turned.launches)))
+
+
+def _fits(runner: CaseRunner, planned: Planned) -> bool:
+    """Whether no block has more threads than there may be: at larger sizes a grid has more blocks."""
+    most = runner.child.hello().limits["max_threads_per_block"]
+    return all(math.prod(launch.block) <= most for launch in planned.launches)
+
+
 def _right(runner: CaseRunner, kernel: Kernel, case: Case, planned: Planned) -> bool:
-    limits = runner.child.hello().limits
-    if any(math.prod(launch.block) > limits["max_threads_per_block"] for launch in planned.launches):
+    if not _fits(runner, planned):
         return False
     return runner.once(CaseRun(kernel, planned, case, runner.store.get(case))).refusal is None
 
@@ -228,7 +245,7 @@ _IN_KERNEL: Mapping[str, Callable[[str], Edit | None]] = {
 }
 """What may be as it has to be, where the kernel takes rows for columns, or threads for blocks."""
 
-WAYS: Mapping[str, Callable[[Launch, Launch], Launch]] = {
+WAYS: Mapping[str, _Way] = {
     GRID: lambda launch, _: structs.replace(launch, grid=_turned(launch.grid)),
     "x and y of `block`": lambda launch, _: structs.replace(launch, block=_turned(launch.block)),
     BOTH: lambda launch, _: structs.replace(launch, grid=_turned(launch.grid), block=_turned(launch.block)),

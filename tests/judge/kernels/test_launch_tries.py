@@ -51,15 +51,25 @@ def test_a_grid_of_one_side_is_not_turned(
     assert "exchanged" not in reason
 
 
-def test_blocks_taken_for_threads_are_told_and_no_other_launch(tmp_path: Path, marked: Marking) -> None:
-    file, body = (
-        tmp_path / "mine.cu",
-        "const int i = threadIdx.x * 256 + blockIdx.x; if (i < N) c[i] = a[i] + b[i];",
-    )
+@pytest.mark.parametrize(
+    ("index", "said"),
+    [
+        (
+            "i = threadIdx.x * 256 + blockIdx.x",
+            "With `blockIdx.x * 256 + threadIdx.x` in place of `threadIdx.x * 256 + blockIdx.x`",
+        ),
+        ("first = threadIdx.x * 256, i = first + blockIdx.x", "never written"),
+    ],
+)
+def test_blocks_taken_for_threads_are_told_and_no_other_launch(
+    index: str, said: str, tmp_path: Path, marked: Marking
+) -> None:
+    file, body = tmp_path / "mine.cu", f"const int {index}; if (i < N) c[i] = a[i] + b[i];"
     parameters = "const float* a, const float* b, float* c, int N"
     file.write_text(LAUNCH.format("vector_add", parameters) + f"{{ {body} }}\n", "utf-8")
     reason = marked(topics.load("vector_add"), file).reason or ""
-    assert "With `blockIdx.x * 256 + threadIdx.x` in place of `threadIdx.x * 256 + blockIdx.x`" in reason
+    assert said in reason
+    assert "exchanged" not in reason  # at larger sizes a block would have too many threads
 
 
 TURNED = """// /// launch
