@@ -11,7 +11,7 @@ from itertools import islice
 
 from grader.workbook.cuda_source import plain
 from grader.workbook.edit import MOST, SEVERAL, Edit, lines_of
-from grader.workbook.slips import ends, indices, loops, threads, tiles, values
+from grader.workbook.slips import ends, indices, loops, numbers, threads, tiles, values
 
 _CALLS = 20  # that are looked at: bounds a stranger's work
 
@@ -44,6 +44,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from indices.products(lines)
     yield from indices.turned(lines)
     yield from indices.runs(text, lines)
+    yield from numbers.edits(source, text, lines)
     yield from loops.ends(lines)
     yield from indices.of_many(text, lines)
     yield from indices.below_0(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from grader.workbook.cuda_source import shared_extents
 from grader.workbook.edit import Edit, Line, in_front, in_place
@@ -16,6 +17,12 @@ _ALL_OF_THEM = re.compile(
     r"\bfor\s*\(\s*(?:int|size_t|unsigned)\s+(?P<index>\w+)\s*=\s*(?P<start>0|threadIdx\.x)\s*;\s*(?P=index)\s*<\s*\w+\s*;"
     r"\s*(?P<step>\+\+(?P=index)|(?P=index)\+\+|(?P=index)\s*\+=\s*(?:blockDim\.x|[A-Z][A-Z_0-9]*))\s*\)"
 )
+_STEP = re.compile(
+    r"\bfor\s*\([^;=]{0,20}?\b(?P<name>\w+)\s*=\s*(?P<start>[^;=]{1,60});[^;]{1,60};"
+    r"\s*(?P<step>\+\+(?P=name)|(?P=name)\+\+|(?P=name)\s*\+=\s*"
+    r"(?:\d+|[-+*.()\w ]{0,60}(?:Idx|Dim)[-+*.()\w ]{0,60}))\s*\)"
+)
+_OF_THREADS = re.compile(r"\b(\w+)\s*=(?!=)[^;=]{0,100}\bthreadIdx\.[xyz]")
 _ONE_THREAD = re.compile(
     r"\bif\s*\(\s*(?:threadIdx\.x|\w+)\s*==\s*0\s*\)|\bif\s*\(\s*!\s*(?:threadIdx\.x|\w+)\s*\)"
 )
@@ -51,6 +58,14 @@ def strides(lines: Sequence[Line]) -> Iterator[Edit]:
             said = f"`{found['index']} = {start}` and `{step}` in line {line.number}"
             whose = "thread" if found["start"] == "0" else "block"
             yield Edit(said, line.number, changes, f"Else each {whose} does what all of them were to share.")
+    names = {name for line in lines for name in _OF_THREADS.findall(line.text)}
+    for line in lines:
+        for found in _STEP.finditer(line.text):
+            if "threadIdx" in found["start"] or found["start"].strip() in names:
+                for many, whose in (("gridDim.x * blockDim.x", "grid"), ("blockDim.x", "block")):
+                    why = f"What lies in between is taken by the other threads of the {whose}."
+                    new = f"{found['name']} += {many}"
+                    yield replace(in_place(line, found, "step", new, why), any=True)
 
 
 def of_one_thread(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
