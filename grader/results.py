@@ -369,6 +369,7 @@ class Grade:
     )
     time_source: TimeSource | None = None  # null exactly where time_s is
     mended: str | None = None  # the change by which it comes out right, in words; null: none is known
+    mended_line: int | None = None  # the line that it is about; null where no line of the kernel is
     # drew the blocks whose time was modelled: `--seed` runs the same; null: measured
     blocks_seed: int | None = None
     vs_naive: float | None = None  # rung 0's time over time_s; null where either is not known

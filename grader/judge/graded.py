@@ -115,6 +115,7 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         beyond=current.beyond,
         lost=isinstance(refusal, Lost),
         mended=current.mended or None,
+        mended_line=current.mended_line,
     )
 
 

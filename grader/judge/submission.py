@@ -50,6 +50,7 @@ class Submission:
     for nothing."""
     printed: str = ""  # in the case that failed, or in the first that printed anything
     mended: str = ""  # by which change it comes out right; "": none is known
+    mended_line: int | None = None  # the line that it changes, or the first of them
 
     @contextmanager
     def stages(self) -> Iterator[None]:

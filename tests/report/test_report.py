@@ -317,6 +317,7 @@ def test_hints_of_a_wrong_kernel_are_about_it_once_the_starters_step_is_done() -
     assert f"{hints.NO_CHANGE} Guard the access." in told(grade, 3, done)
     mended = replace(grade, mended="With `i < N` in place of `i <= N` in line 1 it comes out right.")
     assert told(mended, 3, done).endswith(f"mends it {mended.mended}")
+    assert f"Look at line 1 of mine.cu: {done[0]}" in told(replace(mended, mended_line=1), 2, done)
     case = CaseResult({"N": 1}, 1, "fail", None, Mismatch("c", [0], 1, 2, 0, 1, 1))
     values = replace(grade, findings=[], cases=[case])
     assert f"What is wrong in c is stored there: Look at line 2 of mine.cu: {line}" in told(values, 2, done)

@@ -27,6 +27,7 @@ from grader.workbook.compiler import CompileFailed
 from grader.workbook.edit import Edit
 from grader.workbook.kernel_file import parse_source
 from grader.workbook.signature import impossible
+from grader.workbook.slips import numbers
 from grader.workbook.suspects import loops
 from grader.workbook.suspects.shared_memory import of_own_elements
 from grader.workbook.topic import Topic
@@ -65,17 +66,27 @@ _ALONE = (
 _OTHER_PLACE = "Let a thread write what another has read, and so in another place than where it reads itself."
 
 
+@dataclass(frozen=True)
+class Mend:
+    """What makes a kernel right."""
+
+    said: str
+    line: int
+    """The one that it is about."""
+
+
 def mended(
     runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None, only: Collection[int] = ()
-) -> str:
-    """What makes all of these cases come out right, and the topic's others; "" for nothing. `line` is where
+) -> Mend | None:
+    """What makes all of these cases come out right, and the topic's others; None for nothing. `line` is where
     something was seen to be wrong: changes of it, and of the condition above it, are tried first. With `only`, none but
     those of these lines are. What stands as the task gives it is not what is wrong, so changes of that alone are not
     tried."""
     source = kernel.file.source
     if source.count("\n") > LONGEST:
-        return ""
-    left, known, alone = MOST_INSTRUCTIONS, _Known(runner, kernel), ""
+        return None
+    left, known = MOST_INSTRUCTIONS, _Known(runner, kernel)
+    alone: Mend | None = None
     # What adds nothing else does away with NaN and infinities as well.
     any_there_are = tried[0].kind != "special"
     launched = _launched(kernel) if any_there_are and line is None else iter(())
@@ -92,13 +103,18 @@ def mended(
             mends = all(_kept(ran, runner, changed, case).refusal is None for case in also)
             if mends and not (edit.any and known.hidden(edit, changed, ran, (*tried, *also))):
                 if not (own := _of_own_elements(source, edit)):
-                    return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
-                alone = alone or _ALONE.format(
-                    change=edit.said, array=own[0], place=begins.turned(source) or _OTHER_PLACE
-                )
+                    said = f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
+                    return Mend(said, edit.line)
+                place = begins.turned(source) or _OTHER_PLACE
+                alone = alone or Mend(_ALONE.format(change=edit.said, array=own[0], place=place), edit.line)
         if left < 0:
             break
     return alone
+
+
+def index_lines(source: str) -> tuple[int, ...]:
+    """The lines of indices that are tried as a thread's number in the grid, or in its block."""
+    return () if source.count("\n") > LONGEST else numbers.lines(source)
 
 
 def _of_own_elements(source: str, edit: Edit) -> list[str]:

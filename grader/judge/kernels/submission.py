@@ -158,7 +158,8 @@ class KernelSubmission(Submission):
     def take(self, counted: KernelSubmission) -> None:
         """What an emulator has found of the same file."""
         self.refusal, self.facts, self.claims = counted.refusal, counted.facts, counted.claims
-        self.counted, self.resources, self.mended = counted.counted, counted.resources, counted.mended
+        self.counted, self.resources = counted.counted, counted.resources
+        self.mended, self.mended_line = counted.mended, counted.mended_line
         self.cases += counted.cases
         self.findings += counted.findings
 
@@ -174,9 +175,9 @@ class KernelSubmission(Submission):
         self.cases.append(case_result(case, outcome, runner, self.name))
         self.findings.extend(outcome.findings)
 
-    def mended_by(self, change: str) -> None:
+    def mended_by(self, change: str, line: int | None = None) -> None:
         """A change after which nothing is found any more: what else would mend a finding need not, and may mislead."""
-        self.mended = change
+        self.mended, self.mended_line = change, line
         self.findings = [
             replace(finding, remedy=SAME_CHANGE if place else change)
             for place, finding in enumerate(self.findings)
@@ -263,11 +264,11 @@ def _explained(
     planned = outcome.planned or current.compiled.plan(case.problem, runner.child.hello().limits)
     if shared := _of_shares(current, runner, case, outcome, planned.launches, refusal):
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {shared}")
-    if (refusal.verdict == "fail" or repeats(outcome)) and (
-        mended := _mended(current, runner, case, outcome)
-    ):
-        current.mended_by(mended)
-        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mended}")
+    if (refusal.verdict == "fail" or repeats(outcome)) and (mend := _mended(current, runner, case, outcome)):
+        current.mended_by(mend.said, mend.line)
+        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mend.said}")
+    if repeats(outcome) and (of_none := loops.all_by_each(current.file.source)):
+        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {of_none}")
     comparison = outcome.comparison
     odd = signature_lint.of_threads(current.compiled, planned.launches)
     if comparison is not None and comparison.first_unwritten is not None:
@@ -457,24 +458,28 @@ def _where(cases: Sequence[Seen]) -> str:
     return next((seen.said(seen.missing) for seen in cases if seen.tells and seen.missing), "")
 
 
-def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: Outcome) -> str:
+def _mended(
+    current: KernelSubmission, runner: CaseRunner, case: Case, outcome: Outcome
+) -> source_tries.Mend | None:
     """What in the text mends a kernel that is wrong in a small case already, where nothing else explains it. Where a
     barrier is missing, many changes would only hide that."""
     comparison = outcome.comparison
     seen = outcome.findings[0] if outcome.findings else None
     if seen is None and comparison is not None and comparison.explained and comparison.fits != (NOTHING,):
-        return ""
+        return None
     ordered = seen is None or seen.kind != "uninitialised_shared"
     ordered = ordered or cuda_source.barrier(current.file.source) is not None
-    collide = () if seen is None else _colliding(seen)
+    source = current.file.source
+    only = () if seen is None else _colliding(seen)
+    if seen and _overwrites(seen, "global") and not _overlapping(seen, source):
+        # By an index without a block's number: that may be what is wrong, and nothing else.
+        only = source_tries.index_lines(source)
     if (work(runner.topic, case.problem) > SMALL and not repeats(outcome)) or not ordered:
-        return ""
-    if seen and seen.kind not in MENDED and not collide and not _overlapping(seen, current.file.source):
-        return ""
+        return None
+    if seen and seen.kind not in MENDED and not only and not _overlapping(seen, source):
+        return None
     cases = launch_tries.to_be_right(runner, case)
-    line = seen.line if seen else None
-    mended = source_tries.mended(runner, current.compiled, cases, line, only=collide)
-    return mended or (loops.all_by_each(current.file.source) if repeats(outcome) else "")
+    return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=only)
 
 
 def _colliding(seen: FindingResult) -> tuple[int, ...]:

@@ -138,7 +138,11 @@ def _lines(result: Grade, numbers: Sequence[int], source: Sequence[str]) -> Iter
 
 
 def _wrong_lines(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
-    """Where what the judge found happens; of wrong values without a fault, where they are stored."""
+    """Where the change is that mends it; else where what the judge found happens; of wrong values without a fault,
+    where they are stored."""
+    if result.mended_line is not None and result.mended_line <= len(source):
+        yield from _lines(result, [result.mended_line], source)
+        return
     found = {finding.line for finding in result.findings[:1] if not finding.file}
     numbers = sorted(line for line in found if line and line <= len(source))
     wrong = next((case.first_mismatch for case in result.cases if case.first_mismatch), None)

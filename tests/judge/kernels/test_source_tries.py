@@ -3,6 +3,7 @@ threads that store to one element those of either line; and a change has to get 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -37,12 +38,49 @@ WRONG = Path(__file__).parents[2] / "submissions"
         ),
         ("vector_add/block_after_the_last.cu", 1, "With `blockIdx.x == gridDim.x - 1` in place of"),
         ("vector_add/divided_by_four_twice.cu", 1, "With `N` in place of `N // 4` in line 8 it"),
+        (
+            "vector_add/numbers_multiplied.cu",
+            2,
+            "With `blockIdx.x * blockDim.x + threadIdx.x` in place of `blockIdx.x * blockDim.x * threadIdx.x`",
+        ),
         ("block_sum/lane_and_warp_exchanged.cu", 1, "With `/` and `%` exchanged in lines 15 and 16 it comes"),
     ],
 )
 def test_what_mends_it_is_found(file: str, size: int, said: str, marked: Marking) -> None:
     topic = topics.load(file.partition("/")[0])
     assert said in (marked(topic, WRONG / file, problem_overrides={"N": size}).reason or "")
+
+
+OF_ITS_BLOCK = """\
+// /// launch
+// [[launch]]
+// kernel = "rows_and_columns"
+// grid = ["cdiv(cols, 4)", "cdiv(rows, 4)"]
+// block = [4, 4]
+// ///
+extern "C" __global__ void rows_and_columns(const int* x, int* y, int rows, int cols)
+{
+    const int row = threadIdx.y;
+    const int col = threadIdx.x;
+    const int i = col;
+    if (row < rows && col < cols) y[i] = x[i] + row;
+}
+"""
+
+
+def test_an_index_of_which_threads_store_each_others_elements_is_mended(
+    tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "rows_and_columns.cu"
+    file.write_text(OF_ITS_BLOCK, "utf-8")
+    result = marked(topics.load("rows_and_columns", or_exercise=True), file)
+    assert result.findings[0].kind == "race"
+    assert result.mended_line == 9
+    assert re.search(
+        r"With `blockIdx\.y \* blockDim\.y \+ threadIdx\.y` .* in line 9 and .* in line 10 and `row \* cols \+ col` "
+        r"in place of `col` in line 11 it comes out right",
+        result.mended or "",
+    )
 
 
 TEXT = """\
