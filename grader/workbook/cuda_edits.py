@@ -12,6 +12,7 @@ from itertools import groupby
 from grader.workbook import begins, mixups, slips
 from grader.workbook.cuda_source import line_at, plain, shared_arrays
 from grader.workbook.edit import Change, Edit, Line, in_place, in_places, lines_of, where
+from grader.workbook.slips import numbers
 
 _TWO_INDICES = re.compile(
     r"\b([A-Za-z_]\w*)\[((?:[^\[\]]|\[[^\[\]]{1,60}\]){1,100})\]\[((?:[^\[\]]|\[[^\[\]]{1,60}\]){1,100})\](?!\s*\[)"
@@ -89,6 +90,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _all_axes(lines)
     yield from _ends(lines)
     yield from _ends_of_all(lines)
+    yield from numbers.edits(source, plain(source), lines)
 
 
 def _emptied(source: str) -> Iterator[Edit]:

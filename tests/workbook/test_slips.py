@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grader.workbook.slips import edits
+from grader.workbook.edit import lines_of
+from grader.workbook.slips import edits, numbers
 
 OF_A_TILE_OF_TWO = "__shared__ float tile[BLOCK + 2 * R];\n"
 OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadIdx.x + R;\n"
@@ -86,19 +87,6 @@ OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadId
         ("i = blockIdx.y + B * threadIdx.y;", None),
         ("i = blockIdx.y + threadIdx.y * B;", "i = threadIdx.y + blockIdx.y * B;"),
         ("i = B * threadIdx.y + blockIdx.x;", None),
-        ("i = blockIdx.x * threadIdx.x;", "i = blockIdx.x * blockDim.x + threadIdx.x;"),
-        ("i = threadIdx.x + blockDim.x;", "i = blockIdx.x * blockDim.x + threadIdx.x;"),
-        ("constexpr int B = 8;\ni = (blockIdx.x + 1) * B;", "constexpr int B = 8;\ni = threadIdx.x;"),
-        ("i = row * blockDim.x + threadIdx.x;", None),
-        ("const int i = 0;\ny[i] = 1;", "const int i = threadIdx.x;\ny[i] = 1;"),
-        ("int i = 0;\ny[i++] = 1;", None),
-        ("y[0] = x[0];", "y[threadIdx.x] = x[threadIdx.x];"),
-        ("y[0] = x[threadIdx.x / 2];", None),
-        ("int row = blockIdx.y * threadIdx.y;\nint col = blockIdx.x * threadIdx.x;",
-         "int row = blockIdx.y * blockDim.y + threadIdx.y;\nint col = blockIdx.x * blockDim.x + threadIdx.x;"),
-        ("__global__ void k(int M, int N) {\nint r = threadIdx.y;\nint c = threadIdx.x;\ny[r + c] = 1;",
-         "__global__ void k(int M, int N) {\nint r = blockIdx.y * blockDim.y + threadIdx.y;\n"
-         "int c = blockIdx.x * blockDim.x + threadIdx.x;\ny[r * N + c] = 1;"),
         ("t = threadIdx.x;\nfor (int k = t; k < N; k++)",
          "t = threadIdx.x;\nfor (int k = t; k < N; k += gridDim.x * blockDim.x)"),
         ("t = 2 * first;\nfor (int k = 2 * t; k < N; k++)", None),
@@ -142,6 +130,29 @@ OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadId
 )  # fmt: skip
 def test_a_slip_is_changed(text: str, becomes: str | None) -> None:
     made = [edit.applied(text) for edit in edits(text)]
+    assert becomes in made if becomes is not None else not made
+
+
+@pytest.mark.parametrize(
+    ("text", "becomes"),
+    [
+        ("i = blockIdx.x * threadIdx.x;", "i = blockIdx.x * blockDim.x + threadIdx.x;"),
+        ("i = threadIdx.x + blockDim.x;", "i = blockIdx.x * blockDim.x + threadIdx.x;"),
+        ("constexpr int B = 8;\ni = (blockIdx.x + 1) * B;", "constexpr int B = 8;\ni = threadIdx.x;"),
+        ("i = row * blockDim.x + threadIdx.x;", None),
+        ("const int i = 0;\ny[i] = 1;", "const int i = threadIdx.x;\ny[i] = 1;"),
+        ("int i = 0;\ny[i++] = 1;", None),
+        ("y[0] = x[0];", "y[threadIdx.x] = x[threadIdx.x];"),
+        ("y[0] = x[threadIdx.x / 2];", None),
+        ("int row = blockIdx.y * threadIdx.y;\nint col = blockIdx.x * threadIdx.x;",
+         "int row = blockIdx.y * blockDim.y + threadIdx.y;\nint col = blockIdx.x * blockDim.x + threadIdx.x;"),
+        ("__global__ void k(int M, int N) {\nint r = threadIdx.y;\nint c = threadIdx.x;\ny[r + c] = 1;",
+         "__global__ void k(int M, int N) {\nint r = blockIdx.y * blockDim.y + threadIdx.y;\n"
+         "int c = blockIdx.x * blockDim.x + threadIdx.x;\ny[r * N + c] = 1;"),
+    ],
+)  # fmt: skip
+def test_an_index_becomes_the_number_of_a_thread(text: str, becomes: str | None) -> None:
+    made = [edit.applied(text) for edit in numbers.edits(text, text, list(lines_of(text)))]
     assert becomes in made if becomes is not None else not made
 
 

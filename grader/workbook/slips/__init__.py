@@ -1,7 +1,7 @@
 """Slips in what a kernel computes with: where a loop begins, how far it goes on, how an index is formed, what stands
 for elements that are not there. Each has a text that tells it, and a change that mends it.
 
-Each kind of slips has a module. All are listed below.
+Each kind of slips has a module. All are listed below but `numbers`, which is tried after what is likelier.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import islice
 
 from grader.workbook.cuda_source import plain
 from grader.workbook.edit import MOST, SEVERAL, Edit, lines_of
-from grader.workbook.slips import ends, indices, loops, numbers, threads, tiles, values
+from grader.workbook.slips import ends, indices, loops, threads, tiles, values
 
 _CALLS = 20  # that are looked at: bounds a stranger's work
 
@@ -44,7 +44,6 @@ def edits(source: str) -> Iterator[Edit]:
     yield from indices.products(lines)
     yield from indices.turned(lines)
     yield from indices.runs(text, lines)
-    yield from numbers.edits(source, text, lines)
     yield from loops.ends(lines)
     yield from indices.of_many(text, lines)
     yield from indices.below_0(lines)
