@@ -267,8 +267,6 @@ def _explained(
     if (refusal.verdict == "fail" or repeats(outcome)) and (mend := _mended(current, runner, case, outcome)):
         current.mended_by(mend.said, mend.line)
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mend.said}")
-    if repeats(outcome) and (of_none := loops.all_by_each(current.file.source)):
-        return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {of_none}")
     comparison = outcome.comparison
     odd = signature_lint.of_threads(current.compiled, planned.launches)
     if comparison is not None and comparison.first_unwritten is not None:
@@ -479,7 +477,9 @@ def _mended(
     if seen and seen.kind not in MENDED and not only and not _overlapping(seen, source):
         return None
     cases = launch_tries.to_be_right(runner, case)
-    return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=only)
+    mend = source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=only)
+    of_none = loops.all_by_each(source) if mend is None and repeats(outcome) else None
+    return mend if of_none is None else source_tries.Mend(of_none[1], of_none[0])
 
 
 def _colliding(seen: FindingResult) -> tuple[int, ...]:

@@ -189,9 +189,8 @@ def each_behind(text: str) -> Iterator[Said]:
             )
 
 
-def all_by_each(source: str) -> str:
-    """A loop that stores to the places that its counters give, whichever thread it is, in a sentence that says what
-    mends it; "" for none."""
+def all_by_each(source: str) -> Said | None:
+    """A loop that stores to the places that its counters give, whichever thread it is; None for none."""
     text = looked_at(source)
     arrays = set(re.findall(r"\*\s*(?:__restrict__\s*)?(\w+)\s*[,)]", text))
     for loop in islice(loops_of(text), _LOOPS):
@@ -203,10 +202,11 @@ def all_by_each(source: str) -> str:
             if stored[1] in arrays and counted and counted["name"] in names and not of_thread:
                 line = line_at(text, loop.at)
                 return (
+                    line,
                     f"Line {line}: which elements of `{stored[1]}` this loop stores hangs on no thread, so that each "
-                    "thread stores all of them. Leave it out, and let a thread store the element of its own index."
+                    "thread stores all of them. Leave it out, and let a thread store the element of its own index.",
                 )
-    return ""
+    return None
 
 
 def _by(text: str, name: str, step: str) -> str:
