@@ -43,6 +43,11 @@ END = 9
 NOT_FINITE = ((np.nan,), (np.inf,), (-np.inf,), (np.inf, -np.inf))
 
 
+def place(count: int, rng: np.random.Generator) -> int:
+    """One of so many places: any, or as often the last, which an index that is clamped at the end takes once more."""
+    return int(rng.integers(count)) if rng.integers(2) else count - 1
+
+
 def alike_in_pieces(values: NDArray[Any], rng: np.random.Generator) -> None:
     """Leave, in place, only some numbers among elements that are all 0 or all 1: in each piece another share, from all
     of them to none. What looks at some elements of a warp or a tile does not know the others. Arrays of no more than

@@ -35,7 +35,7 @@ def make_inputs(
 
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
-    """As "real", with a NaN or an infinity in one row of A in eight, and in one column of B in eight.
+    """As "real", with a NaN or an infinity in one row of A in eight, and in one column of B in eight, often the last.
 
     IEEE 754 has them pass into every element of such a row and column of C, where the other factor is 0 as well: in a
     row of A all along a stretch, and in whole tiles of A and of B. One row of A and one column of B are subnormals.
@@ -49,7 +49,7 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
         subnormals = rng.integers(1, 1024, lines.shape[1]) * np.finfo(np.float16).smallest_subnormal
         lines[order[-1]] = subnormals
         for line in order[: max(1, len(lines) // 8)]:
-            lines[line, rng.integers(lines.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
+            lines[line, special.place(lines.shape[1], rng)] = rng.choice([np.nan, np.inf, -np.inf])
     special.beside_zeros(inputs["A"], inputs["B"], rng)
     for a, b in ((inputs["A"], inputs["B"]), (inputs["B"].T, inputs["A"].T)):
         special.beside_tiles_of_zeros(a, b, rng)
