@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from grader.workbook.cuda_source import plain
 
-_LONGEST = 500  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
+LONGEST = 500
+"""Characters of a line that are looked at: bounds the work that a stranger's text can ask for."""
 
 SEVERAL = 4
 """Names, offsets and the like of one kind that are tried in place of each other: that bounds it, too."""
@@ -65,7 +66,7 @@ def lines_of(source: str) -> Iterator[Line]:
     """The lines of a source, without its comments."""
     start = 0
     for number, text in enumerate(plain(source).split("\n"), 1):
-        yield Line(number, start, text[:_LONGEST])
+        yield Line(number, start, text[:LONGEST])
         start += len(text) + 1
 
 
@@ -86,7 +87,7 @@ def _one_place(text: str, start: int, end: int) -> tuple[int, int]:
     """A piece of a line that is there once, with both of each pair of brackets: the given one, or that with what is
     around it in its statement, first what stands before it. The given one where that is not enough."""
     first, last = start, end
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         return start, end
     while (open_ones := _depth(text[first:last])) or not _is_once(text, first, last):
         before, behind = _BEFORE.search(text, max(0, first - _WORD), first), _BEHIND.match(text, last)

@@ -173,6 +173,10 @@ def test_a_long_text_takes_no_time() -> None:
 
 
 def test_calls_of_a_long_text_take_no_time() -> None:
-    text = "__device__ void f(int a, ...) { f(1, 2); }" * 5000
+    text = "__device__ void f(int a, ...) { f(1, 2); }\n" * 5000
     assert not list(edits(text))
     assert len(list(edits(text.replace("...", "int b")))) == 20
+
+
+def test_a_text_with_a_long_line_is_not_looked_at() -> None:
+    assert not list(edits(f"int i = {' ' * 30_000}threadIdx.x;\nfor (int o = 32; o > 0; o /= 2) {{}}"))

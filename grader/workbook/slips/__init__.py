@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from grader.workbook.cuda_source import plain
-from grader.workbook.edit import MOST, SEVERAL, Edit, lines_of
+from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, lines_of
 from grader.workbook.slips import ends, indices, loops, threads, tiles, values
 
 _CALLS = 20  # that are looked at: bounds a stranger's work
@@ -19,6 +19,8 @@ _CALLS = 20  # that are looked at: bounds a stranger's work
 def edits(source: str) -> Iterator[Edit]:
     """The changes to be tried, in this order."""
     text, lines = plain(source), list(lines_of(source))
+    if max(map(len, text.split("\n"))) > LONGEST:
+        return  # a stranger's work, which patterns would take long to look through
     yield from loops.starts(text, lines)
     yield from tiles.buffers(text, lines)
     yield from tiles.short_arrays(source, lines)
