@@ -24,6 +24,9 @@ READ = Path("build", "book", "doctrees")
 EVERY = 20.0
 """Seconds after which it is said how far the book is, where that is not a terminal."""
 
+LAG = 1.0
+"""Seconds by which the clock of a file system may be behind."""
+
 LAST = PAGES / "objects.inv"
 """What Sphinx writes when all pages are there: without it they were left half written."""
 
@@ -83,7 +86,7 @@ def _made(command: list[str]) -> int:
 def _so_far(begun: float) -> str:
     """How many pages there are of a book that is being built: Sphinx reads all of them before it writes the first."""
     kept = ROOT / READ
-    read = [file.relative_to(kept) for file in kept.rglob("*.doctree") if file.stat().st_mtime >= begun]
+    read = [file.relative_to(kept) for file in kept.rglob("*.doctree") if file.stat().st_mtime > begun - LAG]
     written = sum((ROOT / PAGES / file.with_suffix(".html")).is_file() for file in read)
     pages = units.number_of(len(read), "page")
     return f"  {time.time() - begun:.0f} s: {f'{written} of {pages} written' if written else f'{pages} read'}"
