@@ -15,7 +15,6 @@ from grader.findings import remedies
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness.places import Span, common
 from grader.workbook import cuda_source
-from grader.workbook.cuda_source import plain
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -83,7 +82,7 @@ def told(
 
 def _leaves_out_ends(source: str) -> bool:
     """Whether a kernel has a condition, and loads neighbours, as far as it is known."""
-    text = plain(source)
+    text = cuda_source.plain(source)
     return not source or bool(_CONDITION.search(text) and _NEIGHBOUR.search(text))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from math import prod
 
+from grader.analysis.occupancy import WARP
 from grader.emulator import metrics
 from grader.emulator.machine.records import by_line
 from grader.errors import WarpladderError
@@ -27,9 +28,6 @@ from grader.workbook.reference import Problem
 from grader.workbook.source_file import SourceFile
 from grader.workbook.suspects.loops import Loop, loops_of
 from grader.workbook.topic import Topic
-
-WARP = 32
-"""Threads."""
 
 AGAIN = 1.5
 """Stores of an element from which on it is stored again."""
@@ -281,10 +279,9 @@ def _too_many_blocks(runner: CaseRunner, current: KernelSubmission, rung: str) -
         return ""
     limits = runner.child.hello().limits
     threads = prod(current.compiled.plan(runner.topic.sizes_count, limits).launches[0].block)
+    each = max(1, limits["max_threads_per_multiprocessor"] // threads)
     given, start = side
-    for fewer in _fewer(
-        runner, launch, axis, given, max(1, limits["max_threads_per_multiprocessor"] // threads)
-    ):
+    for fewer in _fewer(runner, launch, axis, given, each):
         change = Edit("", 0, ((start, start + len(given), fewer),))
         if _holds(runner, current, change.applied(current.file.source), rung):
             return (

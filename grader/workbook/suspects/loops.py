@@ -59,9 +59,8 @@ _OF_ONE_THREAD = re.compile(
     r"|threadIdx\.(?P<own>[xy])\s*\+\s*\(?blockIdx\.(?P=own)\)?\s*\*\s*[\w.]+)"
 )
 """A thread's number in the grid, of threads that have one element each."""
-_STORED_BY_NAME = re.compile(r"\b(\w+)\s*\[([^;\[\]]*)\]\s*=(?!=)")
-_STORED = re.compile(r"\w\s*\[([^;\[\]]*)\]\s*=(?!=)")
-_ADDED_UP = re.compile(r"(?:\+=|\batomicAdd\()[^;]{0,200}\w\s*\[([^;\[\]]*)\]")
+_STORED = re.compile(r"\b(?P<array>\w+)\s*\[(?P<index>[^;\[\]]*)\]\s*=(?!=)")
+_ADDED_UP = re.compile(r"(?:\+=|\batomicAdd\()[^;]{0,200}\w\s*\[(?P<index>[^;\[\]]*)\]")
 _SHARES = re.compile(r"\batomicAdd\s*\(|\b__shared__\b")
 _ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
 _DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
@@ -194,16 +193,17 @@ def all_by_each(source: str) -> Said | None:
     text = looked_at(source)
     arrays = set(re.findall(r"\*\s*(?:__restrict__\s*)?(\w+)\s*[,)]", text))
     for loop in islice(loops_of(text), _LOOPS):
-        for stored in islice(_STORED_BY_NAME.finditer(loop.body), _STORES):
-            names = re.findall(r"(?<![\w.])[A-Za-z_]\w*", stored[2])[:_STORES]
-            counted = _COUNTED.match(loop.start)
+        counted = _COUNTED.match(loop.start)
+        for stored in islice(_STORED.finditer(loop.body), _STORES) if counted else ():
+            array, index = stored["array"], stored["index"]
+            names = re.findall(r"(?<![\w.])[A-Za-z_]\w*", index)[:_STORES]
             made = (_last_set(text[: loop.inside + stored.start()], name) for name in names)
-            of_thread = any(re.search(r"\b(?:thread|block)Idx\b", each) for each in (stored[2], *made))
-            if stored[1] in arrays and counted and counted["name"] in names and not of_thread:
+            of_thread = any(re.search(r"\b(?:thread|block)Idx\b", each) for each in (index, *made))
+            if array in arrays and counted and counted["name"] in names and not of_thread:
                 line = line_at(text, loop.at)
                 return (
                     line,
-                    f"Line {line}: which elements of `{stored[1]}` this loop stores hangs on no thread, so that each "
+                    f"Line {line}: which elements of `{array}` this loop stores hangs on no thread, so that each "
                     "thread stores all of them. Leave it out, and let a thread store the element of its own index.",
                 )
     return None
@@ -233,7 +233,7 @@ def _does_at(text: str, body: str, name: str) -> str:
     if _SHARES.search(text):  # a sum of its own may be of all that are behind a thread's element
         kinds.append(("adds", _ADDED_UP))
     for does, pattern in kinds:
-        indices = pattern.findall(body)
+        indices = [found["index"] for found in pattern.finditer(body)]
         made = (_last_set(body, index.strip()) if index.strip().isidentifier() else "" for index in indices)
         if any(re.search(rf"\b{name}\b", each) for each in (*indices, *made)):
             return does
