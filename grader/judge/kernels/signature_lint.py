@@ -97,13 +97,14 @@ def of_few_blocks(kernel: Kernel) -> str | None:
     """That there are as many blocks as the device holds at a time, and that no thread takes more than one element."""
     text = cuda_source.plain(kernel.file.source)
     sizes = "|".join(cuda_source.int_sizes(text)[0])
-    for launch in kernel.file.launches if sizes and not _GOES_ROUND.search(text) else ():
-        for given, axis in zip(launch.grid, "xyz", strict=True):
-            if SM_COUNT in given.names and not re.search(
-                rf"\b(?:for|while)\s*\([^{{}}]*<=?\s*(?:{sizes})\b", text
-            ):
-                return _FEW_BLOCKS.format(grid=given.text, axis=axis)
-    return None
+    over_size = rf"\b(?:for|while)\s*\([^{{}}]*<=?\s*(?:{sizes})\b"
+    if not sizes or _GOES_ROUND.search(text) or re.search(over_size, text):
+        return None
+    sides = (side for launch in kernel.file.launches for side in zip(launch.grid, "xyz", strict=True))
+    said = (
+        _FEW_BLOCKS.format(grid=given.text, axis=axis) for given, axis in sides if SM_COUNT in given.names
+    )
+    return next(said, None)
 
 
 def of_unused(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
