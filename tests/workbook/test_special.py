@@ -180,6 +180,13 @@ def test_a_factor_of_zeros_and_ones_meets_any_numbers(name: str) -> None:
         assert real.any()
 
 
+@pytest.mark.parametrize("name", ["gemm", "hgemm"])
+def test_an_infinity_lies_at_the_end_of_a_line_as_often_as_elsewhere(name: str) -> None:
+    inputs = given(name, "special", M=136, N=280, K=72)
+    at = np.concatenate([np.argwhere(~np.isfinite(lines))[:, 1] for lines in (inputs["A"], inputs["B"].T)])
+    assert len(at) / 4 < (at == 71).sum() < len(at)
+
+
 def test_lines_begin_alike_and_go_on_otherwise() -> None:
     bias = given("add_bias", "exact", M=2, N=1031)["bias"][:1024].reshape(-1, 32)
     assert bias.all()

@@ -8,6 +8,7 @@ import pytest
 
 from grader.judge.kernels import thresholds
 from grader.judge.kernels.compiled import prepare
+from grader.judge.runners.pool import DevicePool
 from grader.workbook import topics
 from grader.workbook.reference import Problem
 from grader.workbook.signature import impossible
@@ -121,6 +122,17 @@ def test_a_launch_for_one_filter_is_tried_with_others_that_it_is_for(
     file.write_text(HEAD_OF_A_CONVOLUTION.format(when=when))
     cases = thresholds.found(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
     assert {(each.problem["R"], each.problem["S"]) for each in cases if "R = 3" in each.said} == filters
+
+
+@pytest.mark.parametrize("rung", ["03_register_block", "06_winograd"])
+def test_what_is_tried_of_a_rung_has_room_on_its_device(rung: str) -> None:
+    """No grid of more images than it may have blocks, and no stride for which a tile has no room."""
+    topic = topics.load("conv2d")
+    kernel = prepare(topic.parse(topic.rung(rung).path), "sm_90a")
+    with DevicePool("emulator", jobs=1, threads=1) as pool, pool.emulator() as child:
+        limits = child.hello().limits
+    for tried in thresholds.found(kernel, topic, limits):
+        kernel.plan(tried.problem, limits)  # raises Refused where it cannot be launched
 
 
 @pytest.mark.parametrize("name", ["histogram", "gemm", "softmax", "conv2d"])
