@@ -3,7 +3,7 @@
 # make verify  one of each real thing: a class, an interview, a notebook, the book in a browser: some minutes more
 # make soak    sweeps over all content; ONLY=emulator|judge|course|book|interview|setup, PART=k/n; see CONTRIBUTING.md
 # make book    the book, in build/book/html, with what notebooks print; NOTEBOOKS="gemm …" runs those alone
-# make pages   the book without that, in a minute or two (ladder book does so where there is none, and opens it)
+# make pages   the book without that, in a minute (ladder book does so where there is none, and opens it)
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
 # make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb that has no work of yours
 PYTHON ?= python3
@@ -26,7 +26,7 @@ install = { UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$(index)}" \
 sphinx = rm -rf build/book/html && \
   $(BIN)/sphinx-build -E $(1) -W --keep-going -j $(JOBS) -c book -d build/book/doctrees -b html . build/book/html
 
-.PHONY: climb test verify soak soak-needs book pages notebooks setup gpu lint types style contracts lives readme benchmark wheel clean
+.PHONY: climb test verify soak soak-needs book pages notebooks setup gpu lint types style contracts lives accesses readme benchmark wheel clean
 
 climb: setup
 	@$(BIN)/ladder climb $(TOPICS)
@@ -53,7 +53,7 @@ book: .venv/.with-book .venv/.with-notebooks
 
 pages: export WARPLADDER_NOTEBOOKS = none
 pages: .venv/.with-book
-	@echo "Writing the book's pages: a minute or two, once."
+	@echo "Writing the book's pages: a minute, once."
 	@if [ -t 1 ]; then $(call sphinx,); else $(call sphinx,-q); fi
 
 notebooks: .venv/.with-notebooks
@@ -103,6 +103,9 @@ lives: setup             # draws what docs/map.md shows of the code: two call tr
 	$(BIN)/python docs/lives.py docs/life-of-a-submission.md
 	$(BIN)/python docs/lives.py docs/life-of-a-launch.md
 	$(BIN)/python docs/packages.py docs/packages.svg
+
+accesses: setup          # keeps what a block of each rung accesses, for the pictures in lessons; TOPIC=gemm alone
+	$(BIN)/python book/_ext/kept_accesses.py $(TOPIC)
 
 readme: setup            # writes the picture and the terminal captures of README.md
 	$(BIN)/python docs/picture.py measurements/h200/gemm.json docs/gemm.svg

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import kept_accesses
 import measured
 from difference import Code, difference, whole
 from docutils import nodes
@@ -24,7 +25,6 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from grader.analysis.devices import named
-from grader.judge import accesses
 from grader.report.pictures import accesses_for_pages
 from grader.results import Climb
 from grader.workbook import topics
@@ -182,7 +182,7 @@ def _pictures(topic: Topic) -> dict[str, str]:
     """What a block of each rung accesses, by the rung's number; none of schedules, which have timelines."""
     if not isinstance(topic, KernelTopic):
         return {}
-    found = accesses.of_files(topic, [rung.file for rung in topic.rungs])
+    found = kept_accesses.of_rungs(topic)
     return {
         rung.id[:2]: accesses_for_pages(result, rung.id)
         for rung, result in zip(topic.rungs, found, strict=True)

@@ -45,7 +45,7 @@ def book(
 ) -> None:
     """Open the book in a browser.
 
-    Its pages are written first, in a minute or two, where there are none. make book adds what notebooks print.
+    Its pages are written first, in a minute, where there are none. make book adds what notebooks print.
     """
     import webbrowser
 

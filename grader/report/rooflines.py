@@ -16,6 +16,7 @@ from grader.errors import WarpladderError
 from grader.results import Climb, Device, RungResult
 from grader.workbook import compiler, topics, units
 from grader.workbook.launches.plan import plan
+from grader.workbook.topic import Topic
 
 OTHER_KERNEL = "‡"
 OTHER_KERNEL_SAID = (
@@ -41,11 +42,11 @@ def placed(result: Climb) -> list[Placed]:
     any algorithm has to move, everything else as the operations grow. Raises WarpladderError for a topic that is not
     known.
     """
-    growth = _growth(result)
-    device = device_of(result)
+    topic, device = topics.load(result.topic), device_of(result)
+    growth = _growth(topic, result)
     found = ((rung, place(device, rung, growth)) for rung in result.rungs if rung.verdict == "pass")
     return [
-        replace(item, other_kernel=_launches_others(result, rung, device.sms))
+        replace(item, other_kernel=_launches_others(topic, result, rung, device.sms))
         for rung, item in found
         if item is not None
     ]
@@ -56,12 +57,11 @@ def name_of(rung: Placed) -> str:
     return f"{rung.rung} {OTHER_KERNEL}" if rung.other_kernel else rung.rung
 
 
-def _launches_others(result: Climb, rung: RungResult, sms: int) -> bool:
+def _launches_others(topic: Topic, result: Climb, rung: RungResult, sms: int) -> bool:
     """Whether what was counted of a rung are other kernels than those that were timed, as where a row goes to several
     blocks while there are few: then the counts do not grow as the problem does."""
     if result.counted is None or result.counted == result.problem:
         return False
-    topic = topics.load(result.topic)
     try:
         file = topic.kernel_file(rung.id if rung.id in topic.ladder.ids else rung.file)
         if all(launch.when is None for launch in file.launches):
@@ -77,10 +77,10 @@ def _launches_others(result: Climb, rung: RungResult, sms: int) -> bool:
     return counted != timed
 
 
-def _growth(result: Climb) -> Growth:
+def _growth(topic: Topic, result: Climb) -> Growth:
     if result.counted is None or result.counted == result.problem:
         return Growth()
-    reference = topics.load(result.topic).reference
+    reference = topic.reference
     moved = reference.min_bytes(result.problem) / reference.min_bytes(result.counted)
     computed = reference.min_flop(result.counted)
     return Growth(reference.min_flop(result.problem) / computed if computed else moved, moved)

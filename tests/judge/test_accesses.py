@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from book_extensions import extension
 
 from grader.errors import WarpladderError
 from grader.judge import accesses
@@ -16,6 +17,7 @@ from grader.workbook import topics
 from grader.workbook.content import content_root
 from grader.workbook.topic import KernelTopic
 
+KEPT = extension("kept_accesses")
 TOPICS = {name: topic for name, topic in topics.discover().items() if isinstance(topic, KernelTopic)}
 
 
@@ -83,12 +85,47 @@ def test_a_wrong_kernel_is_drawn_and_one_that_does_not_compile_is_not(tmp_path: 
     assert accesses.if_any(TOPICS["transpose"], broken) is None
 
 
+def test_the_book_keeps_what_is_seen_of_a_rung(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed = KEPT.FOLDER / "transpose.json"
+    monkeypatch.setattr(KEPT, "FOLDER", tmp_path)
+    KEPT.write(TOPICS["transpose"])
+    assert (tmp_path / committed.name).read_bytes() == committed.read_bytes(), "`make accesses` keeps it anew"
+
+
+@pytest.mark.parametrize("name", TOPICS)
+def test_what_is_kept_is_of_the_rungs_as_they_are(name: str) -> None:
+    assert tuple(KEPT.read(TOPICS[name])) == tuple(TOPICS[name].ladder.ids), (
+        f"`make accesses TOPIC={name}` keeps it anew"
+    )
+
+
+def test_what_is_kept_of_a_rung_that_has_changed_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = TOPICS["vector_add"]
+    kept = (KEPT.FOLDER / "vector_add.json").read_text(encoding="utf-8")
+    seen = KEPT.of_rungs(topic)
+    monkeypatch.setattr(KEPT, "FOLDER", tmp_path)
+    old = KEPT.digest(topic, topic.rungs[1])
+    (tmp_path / "vector_add.json").write_text(
+        kept.replace(old, "of another file").replace('"grid":[', '"grid":[7')
+    )
+    assert [found == now for found, now in zip(KEPT.of_rungs(topic), seen, strict=True)] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
 @pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("name", TOPICS)
 def test_every_rung_has_its_picture(name: str) -> None:
     topic = TOPICS[name]
+    kept = KEPT.read(topic)
     for rung, found, again in zip(topic.rungs, of_rungs(topic), of_rungs(topic), strict=True):
         assert found == again, rung.id
+        assert found.launches == kept[rung.id].seen.launches, rung.id
         assert max(launch.grid[0] * launch.grid[1] * launch.grid[2] for launch in found.launches) >= 2
         read = {item.array for launch in found.launches for item in launch.arrays if item.action == "read"}
         written = {item.array for launch in found.launches for item in launch.arrays if item.action != "read"}

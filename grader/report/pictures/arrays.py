@@ -321,14 +321,13 @@ class _Matrix:
 
 def _rectangles(matrix: Mask) -> Iterator[tuple[int, int, int, int]]:
     """Rectangles (top, bottom, left, right) of marked elements: equal runs of neighbouring rows are one."""
+    rows, edges = (found.tolist() for found in np.nonzero(np.diff(matrix, prepend=False, append=False)))
+    marked: dict[int, set[tuple[int, int]]] = {}
+    for row, left, right in zip(rows[::2], edges[::2], edges[1::2], strict=True):
+        marked.setdefault(row, set()).add((left, right))
     under_way: dict[tuple[int, int], int] = {}
     for row in range(len(matrix) + 1):
-        edges = (
-            np.flatnonzero(np.diff(matrix[row], prepend=False, append=False))
-            if row < len(matrix)
-            else np.zeros(0)
-        )
-        runs = {(int(left), int(right)) for left, right in zip(edges[::2], edges[1::2], strict=True)}
+        runs = marked.get(row, set())
         for run in sorted(under_way.keys() - runs):
             yield under_way.pop(run), row, *run
         for run in runs - under_way.keys():
