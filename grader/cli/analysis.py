@@ -61,7 +61,7 @@ def occupancy(
       ladder occupancy --threads 256 --registers 42
       ladder occupancy --threads 256 --registers 42 --shared 16K --on H200
       ladder occupancy gemm 05_float4 --on A100
-      ladder occupancy gemm mine.cu --on H200 --plot mine.svg
+      ladder occupancy gemm gemm.cu --on H200 --plot occupancy.svg
       ladder occupancy --threads 128 --registers 64 --on T4 --plot t4.svg
     """
     from grader.analysis.devices import boards, named
@@ -165,7 +165,7 @@ def roofline(
       ladder roofline gemm --record h200
       ladder roofline gemm --record h200 --plot roofline.svg
       ladder roofline transpose --set M=2048 --set N=2048
-      ladder roofline gemm --with mine.cu
+      ladder roofline gemm --with gemm.cu
       ladder roofline gemm --record my-records/rtx-4090/gemm.json
     """
     from grader.report import rooflines
@@ -229,14 +229,14 @@ def model(
       ladder model
       ladder model gemm transpose
       ladder model gemm --on A100
-      ladder model gemm --on A100 --with mine.cu
+      ladder model gemm --on A100 --with gemm.cu
       ladder model transpose --on "RTX 4090" --record h200
     """
     from grader.analysis.devices import named
     from grader.report import records
 
     if own is not None and len(topic or ()) != 1:
-        raise WarpladderError("--with is for one topic", remedy="name it: ladder model gemm --with mine.cu")
+        raise WarpladderError("--with is for one topic", remedy="name it: ladder model gemm --with gemm.cu")
     elsewhere = None if on is None else named(on)
     chosen = [records.read(path) for path in records.find(record, topic or None)]
     if elsewhere is None:

@@ -54,8 +54,8 @@ def hint(
 
     \b
     Examples:
-      ladder hint transpose mine.cu
-      ladder hint transpose mine.cu --step 2
+      ladder hint transpose transpose.cu
+      ladder hint transpose transpose.cu --step 2
     """
     from grader import book
     from grader.judge.claims.hints import resembled

@@ -86,6 +86,12 @@ def activation() -> str:
     return shlex.join([".", min(os.path.relpath(script), str(script), key=len)])
 
 
+def from_here(file: Path) -> Path:
+    """A file as it is typed: without this folder."""
+    here = Path.cwd()
+    return file.relative_to(here) if here in file.parents else file
+
+
 def console_for(stderr: bool = False) -> Console:
     """The terminal: standard output, or standard error where standard output is for JSON alone."""
     from grader.report.terminal import terminal

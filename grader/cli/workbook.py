@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,6 +29,7 @@ from grader.cli.options import (
     console_for,
     exit_code,
     file_of,
+    from_here,
     lines_of,
     list_problems,
     problem_of,
@@ -110,7 +112,7 @@ def climb(
       ladder climb transpose
       ladder climb gemm --all
       ladder climb gemm --set M=1024 --set N=1024 --set K=1024
-      ladder climb gemm --with mine.cu
+      ladder climb gemm --with gemm.cu
       ladder climb transpose --json - | python -m json.tool
       ladder climb gemm --html gemm.html --plot gemm.svg
     """
@@ -145,9 +147,35 @@ def climb(
         results.append(result)
     if len(loaded) > 1:
         console.print(views.climbs(results, [item.title for item in loaded]))
-    console.print(views.next_step(loaded[0].name, loaded[0].starter.suffix, own, activation()), crop=False)
+    commands = _own_kernel(loaded[0], own) if len(loaded) == 1 else ["ladder next"]
+    console.print(views.next_step(commands, activation()), crop=False)
     passed = all(rung.verdict in ("pass", "skip") for result in results for rung in result.rungs)
     raise typer.Exit(PASSED if passed else NOT_PASSED)
+
+
+def _own_kernel(topic: Topic, own: Path | None) -> list[str]:
+    """The commands for a learner's own kernel: to begin it, where there is no file yet, and to have it graded."""
+    from grader.workbook.topic import own_name
+
+    grade = ["ladder", "grade", topic.name]
+    if (file := own or next(iter(_own_files(topic.name, topic.suffix)), None)) is not None:
+        return [shlex.join([*grade, str(file)])]
+    return [f"ladder new {topic.name}", shlex.join([*grade, own_name(topic.name, topic.suffix)])]
+
+
+def _own_files(topic: str, suffix: str) -> list[Path]:
+    """A learner's files of a topic that are there: those that were graded, the last one first, the starter that was
+    written last, and the one with the topic's name."""
+    from grader.history.store import Store
+    from grader.workbook.topic import own_name
+
+    known = [Path(grade.file) for grade in reversed(_grades()) if grade.topic == topic]
+    try:
+        with Store() as store:
+            known += [from_here(file) for name, file in store.begun().items() if name == topic]
+    except WarpladderError:  # a file is found by its name as well
+        pass
+    return [file for file in (*known, Path(own_name(topic, suffix))) if file.is_file()]
 
 
 def _keep_climb(result: Climb, json: str | None, record: Path | None) -> None:
@@ -192,13 +220,13 @@ def grade(
 
     \b
     Examples:
-      ladder new transpose mine.cu
-      ladder grade transpose mine.cu
-      ladder grade transpose mine.cu --set M=33 --set N=31 --seed 7
-      ladder grade transpose mine.cu --all
-      ladder grade transpose mine.cu --watch
-      ladder grade transpose mine.cu --html grade.html
-      ladder grade saxpy main.cu
+      ladder new transpose
+      ladder grade transpose transpose.cu
+      ladder grade transpose transpose.cu --set M=33 --set N=31 --seed 7
+      ladder grade transpose transpose.cu --all
+      ladder grade transpose transpose.cu --watch
+      ladder grade transpose transpose.cu --html grade.html
+      ladder grade saxpy saxpy.cu
     """
     from grader.judge.runners.pool import opened
     from grader.workbook import programs
@@ -328,11 +356,11 @@ def profile(
 
     \b
     Examples:
-      ladder profile transpose mine.cu
-      ladder profile streams mine.py --plot timeline.svg
-      ladder profile gemm mine.cu --set M=256 --set N=256 --set K=256
-      ladder profile transpose mine.cu --html profile.html
-      ladder profile transpose mine.cu --ptx
+      ladder profile transpose transpose.cu
+      ladder profile streams streams.py --plot timeline.svg
+      ladder profile gemm gemm.cu --set M=256 --set N=256 --set K=256
+      ladder profile transpose transpose.cu --html profile.html
+      ladder profile transpose transpose.cu --ptx
     """
     from grader.judge.profile import profile as run
     from grader.report import profiles, progress
@@ -382,14 +410,15 @@ def new(
     Examples:
       ladder new transpose
       ladder new gemm ~/kernels/gemm.cu
-      ladder new streams mine.py
-      ladder new saxpy main.cu
+      ladder new streams
+      ladder new saxpy
     """
     from grader.workbook import programs
+    from grader.workbook.topic import own_name
     from grader.workbook.topics import load
 
     loaded = programs.find(topic) or load(topic, or_exercise=True)
-    path = file or Path(f"{topic}{loaded.suffix}")
+    path = file or Path(own_name(topic, loaded.suffix))
     if path.suffix != loaded.suffix:
         what = f"a {loaded.writes} in {loaded.language}"
         raise WarpladderError(
@@ -397,6 +426,15 @@ def new(
             file=path,
             remedy=f"name it {path.with_suffix(loaded.suffix)}",
         )
+    if path.exists() and not force:
+        own = any(path.samefile(each) for each in _own_files(topic, loaded.suffix))
+        grade = shlex.join(["ladder", "grade", topic, str(path)])
+        remedy = (
+            f"go on with it: {grade}"
+            if own
+            else f"give another name, as in: ladder new {topic} NAME{path.suffix}"
+        )
+        raise WarpladderError("the file is there already", file=path, remedy=remedy)
     with writing(path), path.open("w" if force else "x", encoding="utf-8") as target:
         target.write(loaded.starter_text)
     if programs.find(topic) is None:

@@ -22,7 +22,7 @@ from grader.web.files import lines, write
 from grader.web.serving import Aside
 from grader.workbook import exercises, topics
 from grader.workbook.exercises import Exercise
-from grader.workbook.topic import Topic
+from grader.workbook.topic import Topic, own_name
 
 LONGEST = 1 << 19
 """Bytes of a file."""
@@ -77,7 +77,7 @@ class Desk:
 
     def file(self, name: str) -> Path:
         """Where the learner's kernel of a stop is, or will be."""
-        return self.folder / f"{name}{self.topic(name).suffix}"
+        return self.folder / own_name(name, self.topic(name).suffix)
 
     def source(self, name: str) -> str:
         """What is in it; what it begins with, where nothing is. Raises WarpladderError for what is no kernel."""

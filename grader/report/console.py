@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -370,13 +369,10 @@ def _legend(results: Sequence[Climb], modelled: bool = False) -> Text:
     return Text(" ".join(said), "dim")
 
 
-def next_step(topic: str, suffix: str, own: Path | None, activate: str) -> RenderableType:
-    """What to do after a climb in a terminal, to be copied: write one's own file, and have it graded. `activate` is
-    what makes `ladder` known to the shell, "" where it is."""
-    mine = own or Path(f"mine{suffix}")
-    lines = [activate] if activate else []
-    lines += [] if own else [shlex.join(["ladder", "new", topic, str(mine)])]
-    lines.append(shlex.join(["ladder", "grade", topic, str(mine)]))
+def next_step(commands: Sequence[str], activate: str) -> RenderableType:
+    """What to do after a climb in a terminal, to be copied. `activate` is what makes `ladder` known to the shell, ""
+    where it is."""
+    lines = [activate, *commands] if activate else commands
     return Group(
         "", Text("Next:", "bold"), *(Text(f"  {line}", no_wrap=True, overflow="ignore") for line in lines)
     )

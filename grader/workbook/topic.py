@@ -73,6 +73,11 @@ SIMULATED_FACTS = (
 """What claims on schedules may name besides sizes: see `grader.judge.schedules.facts`."""
 
 
+def own_name(topic: str, suffix: str) -> str:
+    """A learner's own file, where no other name is given."""
+    return f"{topic}{suffix}"
+
+
 @dataclass(frozen=True)
 class FirstStep:
     """What a topic's starter asks for, as hints tell it."""

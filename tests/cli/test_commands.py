@@ -47,6 +47,7 @@ def ladder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
     """Runs `ladder ARGUMENTS…` in an empty folder, 80 columns wide."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("WARPLADDER_HOME", str(tmp_path / "home"))
 
     def run(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["ladder", *arguments])
@@ -168,7 +169,8 @@ def climbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
         "--html",
         "climb.html",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    env = {**os.environ, "WARPLADDER_HOME": str(folder / "home")}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=env)
     return Done(done.returncode, done.stdout, done.stderr), folder
 
 
@@ -204,12 +206,13 @@ def test_climb_labels_what_was_modelled_and_what_was_emulated(climbed: tuple[Don
 def test_climb_ends_with_what_to_do_next(climbed: tuple[Done, Path]) -> None:
     done, _ = climbed
     shown = done.err.partition("Next:\n")[2].split("\n")
-    assert shown[-3:-1] == ["  ladder new transpose mine.cu", "  ladder grade transpose mine.cu"]
+    assert shown[-3:-1] == ["  ladder new transpose", "  ladder grade transpose transpose.cu"]
 
 
-def test_several_ladders_end_with_the_next_step_of_the_first(
-    ladder: Ladder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Climbs that run nothing."""
+
     def climb(topic: Topic, *_: object) -> Climb:
         rung = RungResult("00_naive", f"kernels/naive/{topic.name}.cu", "pass")
         board = Device("gpu", "NVIDIA H200", "sm_90a")
@@ -218,10 +221,31 @@ def test_several_ladders_end_with_the_next_step_of_the_first(
         )
 
     monkeypatch.setattr("grader.judge.climb.climb", climb)
+
+
+@pytest.mark.usefixtures("quick")
+def test_several_ladders_end_with_ladder_next(ladder: Ladder) -> None:
     shown = ladder("climb", "vector_add", "transpose").out
     assert shown.index("Sum of two vectors") < shown.index("Matrix transpose") < shown.index("Next:")
     assert shown.count("Next:") == 1
-    assert shown.endswith("\n  ladder new vector_add mine.cu\n  ladder grade vector_add mine.cu\n")
+    assert shown.endswith("\n  ladder next\n")
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_climb_ends_with_the_file_that_there_is(ladder: Ladder) -> None:
+    def ending() -> str:
+        return ladder("climb", "transpose").out.partition("Next:\n")[2]
+
+    assert "  ladder new transpose\n  ladder grade transpose transpose.cu\n" in ending()
+    ladder("new", "transpose", "mine.cu")
+    assert "ladder new" not in (found := ending())
+    assert found.endswith("  ladder grade transpose mine.cu\n")
+    Path("graded here.cu").write_text("none")
+    ladder("grade", "transpose", "graded here.cu", "--device", "emulator")
+    assert ending().endswith("  ladder grade transpose 'graded here.cu'\n")
+    for file in ("mine.cu", "graded here.cu"):
+        Path(file).unlink()
+    assert "ladder new transpose\n" in ending()
 
 
 def test_what_ends_a_climb_can_be_pasted_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,7 +310,10 @@ def test_new_never_overwrites_unless_told(ladder: Ladder) -> None:
     Path("gemm.cu").write_text("my work")
     done = ladder("new", "gemm")
     assert (done.code, Path("gemm.cu").read_text()) == (2, "my work")
-    assert "--force" in done.err
+    assert "go on with it: ladder grade gemm gemm.cu" in done.err
+    done = ladder("new", "transpose", "gemm.cu")  # which is another topic's
+    assert "give another name, as in: ladder new transpose NAME.cu" in " ".join(done.err.split())
+    assert "--force" not in done.err
     assert ladder("new", "gemm", "--force").code == 0
     assert Path("gemm.cu").read_text() == starter
 

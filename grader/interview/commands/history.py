@@ -18,6 +18,7 @@ from grader.cli.options import (
     check_outputs,
     console_for,
     file_of,
+    from_here,
     write_file,
     write_structs,
 )
@@ -126,10 +127,7 @@ def following(json: JsonOption = None) -> None:
         grades, sittings, begun = store.grades(), store.sittings(), store.begun()
     asked = exercises.with_ladders(small, topics)
     climbed = way(grades, {name: topic.ladder.ids for name, topic in asked.items()})
-    here = Path.cwd()
-    files = {
-        topic: str(file.relative_to(here) if here in file.parents else file) for topic, file in begun.items()
-    }
+    files = {topic: str(from_here(file)) for topic, file in begun.items()}
     found = following(grades, climbed, latest(grades, sittings, topics), small, files)
     if json is not None:
         write_structs(json, {"next": found})
