@@ -294,6 +294,9 @@ def _exercise(exercise: Exercise, root: Path) -> Iterator[WarpladderError]:
     if exercise.before not in known:
         message = f"`before`: there is no topic `{exercise.before}`{nearest(exercise.before, known)}"
         yield WarpladderError(message, file=exercise.file, remedy="name the topic that it prepares")
+    elif exercise.prepares not in (rungs := load(exercise.before, root).ladder.ids):
+        message = f"`prepares`: {exercise.before} has no rung `{exercise.prepares}`{nearest(exercise.prepares, rungs)}"
+        yield WarpladderError(message, file=exercise.file, remedy=f"its rungs are {', '.join(rungs)}")
     if not exercise.rungs[0].idea:
         remedy = "open the file with a comment: what the kernel does, and with which threads"
         yield WarpladderError(

@@ -226,6 +226,12 @@ def test_a_program_has_all_of_its_files_and_no_others(root: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
+        (
+            "exercise.toml",
+            'before = "copy"',
+            'before = "copy"\nprepares = "00_naiv"',
+            "`prepares`: copy has no rung `00_naiv`, did you mean `00_naive`?",
+        ),
         ("exercise.toml", 'before = "copy"', 'before = "cpoy"', "there is no topic `cpoy`, did you mean `copy`?"),
         ("exercise.toml", "store_requests", "stores", "the claim names `stores`, did you mean"),
         ("exercise.toml", 'expect = "store_requests <= 1"', "", "the claim compares nothing"),

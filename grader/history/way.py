@@ -71,13 +71,13 @@ def following(
     grades: Sequence[Graded],
     climbed: Sequence[Climbed],
     last: str | None = None,
-    exercises: Collection[str] = (),
+    exercises: Mapping[str, str] = MappingProxyType({}),
     begun: Mapping[str, str] = MappingProxyType({}),
 ) -> Next:
     """What to do now: on the ladder `last` that was climbed or talked about last, then on those behind it, and on those
     that were passed by. `grades` in the order of time, `climbed` in the order of study; grades of other ladders count
-    for nothing. `exercises` are gone on with where no ladder was begun; else they stand beside the ladder that they
-    prepare. `begun` are the starters that were written."""
+    for nothing. `exercises`, each with the rung that it prepares, are gone on with where no ladder was begun; else they
+    stand beside the first kernel of their ladder, and beside that rung. `begun` are the starters that were written."""
     on = {each.topic: best for each in climbed if (best := _gone_on_with(grades, each))}
     every = climbed
     if last is not None or not any(grade.topic in exercises for grade in grades):
@@ -88,7 +88,8 @@ def following(
     if known and (newest := known[-1]).verdict != "pass":
         wrong = [_mend(newest, exercises)]
         if on[newest.topic] is newest:
-            return wrong[0]
+            small = [] if newest.topic in exercises else _preparing(newest.topic, every, exercises)
+            return replace(wrong[0], also=tuple(_exercise(each, on, begun) for each in small))
     here = next((i for i, each in enumerate(climbed) if each.topic == last), 0)
     found = [
         each
@@ -103,23 +104,26 @@ def following(
     first = found[0]
     if first.topic in exercises:
         return replace(_exercise(first, on, begun), also=(*wrong,))
-    small = _preparing(first, every, exercises)
-    near = []  # the next rung of the ladder climbed last; beside the last rung of the first time, the ladder behind it
+    near = []  # the next rung of the ladder climbed last; of one that has gained already, the ladder behind it
     if first is not climbed[here]:
         near = [each for each in found if each is climbed[here] and each.reached][:1]
-    elif first.reached == FIRST_TIME - 1:
+    elif first.reached > 1:
         near = [each for each in found if each is not first][:1]
-    also = [_exercise(small, on, begun)] if small else []
+    also = [_exercise(each, on, begun) for each in _preparing(first.topic, every, exercises)]
     also += [_rung(each, on, begun) for each in near]
     return replace(_rung(first, on, begun, new=not known), also=(*wrong, *also))
 
 
-def _preparing(ladder: Climbed, every: Sequence[Climbed], exercises: Collection[str]) -> Climbed | None:
-    """The first small exercise that is left of those before a ladder, of which no kernel is right yet."""
-    if ladder.reached:
-        return None
-    before = takewhile(lambda each: each.topic in exercises, reversed(every[: every.index(ladder)]))
-    return next((each for each in reversed([*before]) if each.reached < len(each.rungs)), None)
+def _preparing(topic: str, every: Sequence[Climbed], exercises: Mapping[str, str]) -> list[Climbed]:
+    """The first small exercise that is left of those before a ladder, if any: of those for its next rung, where one is
+    reached."""
+    place = [each.topic for each in every].index(topic)
+    before = takewhile(lambda each: each.topic in exercises, reversed(every[:place]))
+    left = [each for each in reversed([*before]) if each.reached < len(each.rungs)]
+    if (ladder := every[place]).reached:
+        following = ladder.rungs[ladder.reached : ladder.reached + 1]
+        left = [each for each in left if exercises[each.topic] in following]
+    return left[:1]
 
 
 def _gone_on_with(grades: Sequence[Graded], climbed: Climbed) -> Graded | None:
@@ -143,13 +147,14 @@ def _mend(grade: Graded, exercises: Collection[str] = ()) -> Next:
 
 
 def _rung(climbed: Climbed, on: Mapping[str, Graded], begun: Mapping[str, str], new: bool = False) -> Next:
-    """The next rung of a ladder, or its first kernel; `on`: the grade of the file to go on with, by topic; `new`:
+    """The next rung of a ladder, or its first; `on`: the grade of the file to go on with, by topic; `new`:
     nothing was graded yet."""
     topic = climbed.topic
     if climbed.rung is None:
         begin = "New to CUDA? `ladder learn` begins with small exercises. " if new else ""
         why = f"{begin}Write what comes to mind first: it has to be right, and need not be fast."
-        return Next(f"{topic}: your first kernel", why, _start(topic, begun), topic, climbed.rungs[0])
+        what = f"{topic}: {'your first kernel' if new else 'its first rung'}"
+        return Next(what, why, _start(topic, begun), topic, climbed.rungs[0])
     if on[topic].verdict != "pass":
         return _mend(on[topic])
     rung = climbed.rungs[climbed.reached]

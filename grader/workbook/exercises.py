@@ -31,7 +31,7 @@ from grader.errors import WarpladderError
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Number, parse
 from grader.workbook.kernel_file import KernelFile, parse_kernel_file, parse_source
-from grader.workbook.ladder import ClaimSpec, Ladder, Rung, read_claim
+from grader.workbook.ladder import NAIVE, ClaimSpec, Ladder, Rung, read_claim
 from grader.workbook.reference import Arrays, Inputs, Problem, Reference, Tolerance, load_module
 from grader.workbook.signature import Signature, read_problem, read_signature
 from grader.workbook.source_file import read_source
@@ -50,7 +50,7 @@ HINTS = 3
 DRAWN = 2
 """Cases of sizes that each grade draws, between the smallest and the largest that the exercise lists."""
 
-_KEYS = ("title", "order", "before", "idea", "task", "hints", "signature", "sizes", "claim")
+_KEYS = ("title", "order", "before", "prepares", "idea", "task", "hints", "signature", "sizes", "claim")
 _POINTS = 1
 _SMALLEST_ARCH = "sm_75"
 _BEGIN, _END = "// BEGIN SOLUTION", "// END SOLUTION"
@@ -62,6 +62,7 @@ class Exercise(KernelTopic):
     """One small exercise."""
 
     before: str  # the topic that it prepares
+    prepares: str  # the rung of it whose idea it has
     idea: str  # what there is to know, in Markdown
     task: str  # what there is to do, in Markdown
 
@@ -191,6 +192,7 @@ def load(name: str, root: Path | None = None) -> Exercise:
         title=table.get("title", str),
         order=table.get("order", int),
         before=table.get("before", str),
+        prepares=table.get("prepares", str, NAIVE),
         idea=table.get("idea", str).strip(),
         task=table.get("task", str).strip(),
         readable=sizes[0],

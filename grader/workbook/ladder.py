@@ -14,6 +14,9 @@ from grader.workbook.expressions import Expression, nearest
 from grader.workbook.source_file import SourceFile
 from grader.workbook.strict_toml import Table
 
+NAIVE = "00_naive"
+"""Rung 0 of every ladder."""
+
 File = TypeVar("File", bound=SourceFile, covariant=True)
 
 

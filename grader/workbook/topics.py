@@ -13,7 +13,7 @@ from grader.workbook import exercises, programs
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, Number, nearest
 from grader.workbook.kernel_file import parse_kernel_file
-from grader.workbook.ladder import ClaimSpec, File, Ladder, Rung, read_claim
+from grader.workbook.ladder import NAIVE, ClaimSpec, File, Ladder, Rung, read_claim
 from grader.workbook.reference import Tolerance
 from grader.workbook.schedule_file import parse_schedule
 from grader.workbook.signature import Signature, read_problem, read_signature
@@ -233,7 +233,7 @@ def _alone(table: Table, signature: Signature) -> dict[str, int]:
 
 def _rung_files(kernels: Path, topic: str, suffix: str) -> Iterator[tuple[str, Path]]:
     """Id and file of each rung, from rung 0 upwards."""
-    yield "00_naive", kernels / "naive" / f"{topic}{suffix}"
+    yield NAIVE, kernels / "naive" / f"{topic}{suffix}"
     for path in sorted((kernels / "optimized" / topic).glob(f"*{suffix}")):
         if not _RUNG_FILE.fullmatch(path.stem):
             raise WarpladderError(

@@ -61,7 +61,7 @@ def test_what_was_graded_or_played_last_comes_first() -> None:
         ([], "copy: your first kernel", "ladder new copy"),
         ([graded("copy", None, "my file.cu")], "copy: mend my file.cu", "ladder grade copy 'my file.cu'"),
         ([graded("copy", "00_naive")], "copy: rung 01_wide", "ladder hint copy mine.cu"),
-        ([graded("copy", "01_wide")], "sum: your first kernel", "ladder new sum"),
+        ([graded("copy", "01_wide")], "sum: its first rung", "ladder new sum"),
         ([graded("copy", "01_wide"), graded("sum", None)], "sum: mend mine.cu", "ladder grade sum mine.cu"),
         ([graded("gone", None)], "copy: your first kernel", "ladder new copy"),
         ([graded("copy", None, "-x.cu")], "copy: mend -x.cu", "ladder grade copy ./-x.cu"),
@@ -85,18 +85,19 @@ def test_a_starter_that_was_written_is_gone_on_with() -> None:
     assert (found.what, found.command) == ("copy: your first kernel", "ladder grade copy mine.cu")
     grades = [graded("wide", "solution")]
     climbed = way(grades, {"index": ("solution",), "wide": ("solution",), **LADDERS})
-    found = following(grades, climbed, None, ("index", "wide"), begun)
+    found = following(grades, climbed, None, {"index": "00_naive", "wide": "00_naive"}, begun)
     assert (found.what, found.command) == ("index: a small exercise", "ladder grade index 'my file.cu'")
 
 
 @pytest.mark.parametrize(
     ("reached", "what", "also"),
     [
-        ("01_tile", "copy: rung 02_padded", []),
-        # The last rung of the first time comes before the next ladder, which stands beside it.
-        ("02_padded", "copy: rung 03_swizzled", ["sum: your first kernel"]),
-        ("03_swizzled", "sum: your first kernel", ["copy: rung 04_float4"]),
-        ("04_float4", "sum: your first kernel", []),
+        ("00_naive", "copy: rung 01_tile", []),
+        # Rungs of the first time come before the next ladder, which stands beside them from the second reached on.
+        ("01_tile", "copy: rung 02_padded", ["sum: its first rung"]),
+        ("02_padded", "copy: rung 03_swizzled", ["sum: its first rung"]),
+        ("03_swizzled", "sum: its first rung", ["copy: rung 04_float4"]),
+        ("04_float4", "sum: its first rung", []),
     ],
 )
 def test_the_next_ladder_and_the_next_rung_of_the_one_climbed_last_stand_beside_each_other(
@@ -116,20 +117,29 @@ def test_the_next_ladder_and_the_next_rung_of_the_one_climbed_last_stand_beside_
     ("grades", "also"),
     [
         ([], ["ladder new index"]),  # of those that prepare the ladder the first
-        ([graded("copy", "00_naive")], []),  # its kernel is right: what prepares it is behind
+        ([graded("copy", None)], ["ladder new index"]),  # and beside mending that kernel
+        ([graded("copy", None), graded("index", "solution")], ["ladder new wide"]),
+        (
+            [graded("copy", "00_naive")],
+            ["ladder new wide"],
+        ),  # what prepares the next rung; the other is behind
+        ([graded("copy", "00_naive"), graded("wide", "solution")], []),
         ([graded("copy", "01_wide")], ["ladder new tree"]),
+        ([graded("copy", "01_wide"), graded("sum", None)], ["ladder new tree"]),
+        ([graded("copy", "01_wide"), graded("sum", "00_naive")], []),  # of a rung that is reached
         ([graded("copy", "01_wide"), graded("tree", None)], ["ladder grade tree mine.cu"]),
         ([graded("copy", "01_wide"), graded("tree", "right")], ["ladder hint tree mine.cu"]),
         ([graded("copy", "01_wide"), graded("tree", "solution")], []),
     ],
 )
-def test_beside_a_first_kernel_stands_the_small_exercise_that_prepares_it(
+def test_beside_a_first_kernel_and_a_rung_stands_the_small_exercise_that_prepares_them(
     grades: list[Graded], also: list[str]
 ) -> None:
     small = {"index": ("solution",), "wide": ("solution",), "tree": ("right", "solution")}
     order = ("index", "wide", "copy", "tree", "sum")
     climbed = way(grades, {name: {**small, **LADDERS}[name] for name in order})
-    found = following(grades, climbed, latest(grades, [], LADDERS), small)
+    prepared = {"index": "00_naive", "wide": "01_wide", "tree": "00_naive"}
+    found = following(grades, climbed, latest(grades, [], LADDERS), prepared)
     assert [each.command for each in found.also] == also
 
 
@@ -163,7 +173,7 @@ def test_a_file_that_is_right_leads_on_and_a_wrong_one_beside_it_is_named(
     grades: list[Graded], what: str, also: str | None
 ) -> None:
     found = following(grades, way(grades, LADDERS), latest(grades, [], LADDERS))
-    assert (found.command, [each.command for each in found.also]) == (what, [also] if also else [])
+    assert (found.command, [each.command for each in found.also][:1]) == (what, [also] if also else [])
 
 
 @pytest.mark.parametrize(
@@ -179,7 +189,7 @@ def test_a_file_that_is_right_leads_on_and_a_wrong_one_beside_it_is_named(
         ),
         (
             [graded("index", "solution"), graded("wide", "solution")],
-            "copy: your first kernel",
+            "copy: its first rung",
             "ladder new copy",
         ),
         (
@@ -194,7 +204,7 @@ def test_where_no_ladder_was_begun_exercises_are_gone_on_with(
 ) -> None:
     small = {"index": ("solution",), "wide": ("right", "solution")}
     climbed = way(grades, {**small, **LADDERS})
-    found = following(grades, climbed, latest(grades, [], LADDERS), small)
+    found = following(grades, climbed, latest(grades, [], LADDERS), dict.fromkeys(small, "00_naive"))
     assert (found.what, found.command) == (what, command)
     assert found.topic == ("copy" if "copy" in what else None)  # exercises have no lesson
     assert ("ladder learn" in found.why) == (not grades or command == "ladder new wide")
@@ -203,6 +213,6 @@ def test_where_no_ladder_was_begun_exercises_are_gone_on_with(
 def test_behind_a_ladder_comes_the_one_after_it_and_then_what_was_passed_by() -> None:
     ladders = {"first": ("00_naive",), **LADDERS}
     grades = [graded("copy", "01_wide")]
-    assert following(grades, way(grades, ladders), "copy").what == "sum: your first kernel"
+    assert following(grades, way(grades, ladders), "copy").what == "sum: its first rung"
     grades.append(graded("sum", "02_shuffles"))
-    assert following(grades, way(grades, ladders), "sum").what == "first: your first kernel"
+    assert following(grades, way(grades, ladders), "sum").what == "first: its first rung"

@@ -128,7 +128,8 @@ def following(json: JsonOption = None) -> None:
     asked = exercises.with_ladders(small, topics)
     climbed = way(grades, {name: topic.ladder.ids for name, topic in asked.items()})
     files = {topic: str(from_here(file)) for topic, file in begun.items()}
-    found = following(grades, climbed, latest(grades, sittings, topics), small, files)
+    prepared = {name: exercise.prepares for name, exercise in small.items()}
+    found = following(grades, climbed, latest(grades, sittings, topics), prepared, files)
     if json is not None:
         write_structs(json, {"next": found})
     if json != "-":
