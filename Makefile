@@ -92,12 +92,12 @@ gpu: setup
 
 .venv/.with-verify: .venv/.stamp
 	@$(call install,[verify])
-	touch $(addprefix .venv/.with-,book notebooks course dask browser) $@
+	@touch $(addprefix .venv/.with-,book notebooks course dask browser) $@
 
 # .venv/.with-book installs what pyproject.toml's extra `book` asks for, and so on.
 .venv/.with-%: .venv/.stamp
 	@$(call install,[$*])
-	touch $@
+	@touch $@
 
 lives: setup             # draws what docs/map.md shows of the code: two call trees, and the packages
 	$(BIN)/python docs/lives.py docs/life-of-a-submission.md
