@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader import modules
+from grader.cli import own_kernels
 from grader.cli.options import lines_of, list_problems
 from grader.errors import WarpladderError
 from grader.judge.quick import QuickCheck
@@ -90,14 +91,15 @@ class Watching:
             return
         grading, self._grading = self._grading, None
         try:
-            self._show(grading.result())
+            result = grading.result()
+            self._show(result, own_kernels.best(self._topic, result))
         except WarpladderError as error:
             notices.error(self._console, error)
             self._console.print(Text(WAITING, "dim"))
 
-    def _show(self, result: Grade) -> None:
+    def _show(self, result: Grade, best: str = "") -> None:
         rungs = self._topic.ladder.ids
-        self._console.print(views.step(result, rungs, lines_of(self._file)), crop=False)
+        self._console.print(views.step(result, rungs, lines_of(self._file), best), crop=False)
         if self._list_problems:
             list_problems(self._console, result)
         self._console.print(Text(WAITING, "dim"))

@@ -29,7 +29,6 @@ from grader.cli.options import (
     console_for,
     exit_code,
     file_of,
-    from_here,
     lines_of,
     list_problems,
     problem_of,
@@ -42,12 +41,9 @@ from grader.cli.options import (
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
-    from grader.history.outcomes import Graded
-    from grader.results import Climb, Code, Grade
+    from grader.results import Climb, Code
     from grader.workbook.topic import Topic
 
 
@@ -59,29 +55,21 @@ def topics(json: JsonOption = None) -> None:
 
     Example: ladder topics
     """
+    from grader.cli import own_kernels
     from grader.history.way import way
     from grader.report import notices
     from grader.workbook import exercises, programs
     from grader.workbook.topics import discover
 
     found, small = discover(), exercises.discover()
-    climbed = way(_grades(), {name: topic.ladder.ids for name, topic in {**small, **found}.items()})
+    climbed = way(
+        own_kernels.grades(), {name: topic.ladder.ids for name, topic in {**small, **found}.items()}
+    )
     reached = {each.topic: each.reached for each in climbed}
     shown = notices.topics(list(found.values()), list(small.values()), programs.discover(), reached)
     console_for(json == "-").print(shown)
     if json is not None:
         write_json(json, notices.topics_json(list(found.values()), list(small.values())))
-
-
-def _grades() -> Sequence[Graded]:
-    """Those that the learner's history has; none where it cannot be read, which a list of topics does not need."""
-    from grader.history.store import Store
-
-    try:
-        with Store() as store:
-            return store.grades()
-    except WarpladderError:
-        return ()
 
 
 @app.command()
@@ -155,27 +143,13 @@ def climb(
 
 def _own_kernel(topic: Topic, own: Path | None) -> list[str]:
     """The commands for a learner's own kernel: to begin it, where there is no file yet, and to have it graded."""
+    from grader.cli import own_kernels
     from grader.workbook.topic import own_name
 
     grade = ["ladder", "grade", topic.name]
-    if (file := own or next(iter(_own_files(topic.name, topic.suffix)), None)) is not None:
+    if (file := own or next(iter(own_kernels.files(topic.name, topic.suffix)), None)) is not None:
         return [shlex.join([*grade, str(file)])]
     return [f"ladder new {topic.name}", shlex.join([*grade, own_name(topic.name, topic.suffix)])]
-
-
-def _own_files(topic: str, suffix: str) -> list[Path]:
-    """A learner's files of a topic that are there: those that were graded, the last one first, the starter that was
-    written last, and the one with the topic's name."""
-    from grader.history.store import Store
-    from grader.workbook.topic import own_name
-
-    known = [Path(grade.file) for grade in reversed(_grades()) if grade.topic == topic]
-    try:
-        with Store() as store:
-            known += [from_here(file) for name, file in store.begun().items() if name == topic]
-    except WarpladderError:  # a file is found by its name as well
-        pass
-    return [file for file in (*known, Path(own_name(topic, suffix))) if file.is_file()]
 
 
 def _keep_climb(result: Climb, json: str | None, record: Path | None) -> None:
@@ -242,6 +216,7 @@ def grade(
         grade_program(program, file, arch, problem_of(sizes), seed, json, problems)
     # Children take long to start, and so do imports.
     with nullcontext() if watch else opened(device, arch) as pool:
+        from grader.cli import own_kernels
         from grader.cli.kept_grades import keep_grade
         from grader.judge.grade import check_file
         from grader.judge.grade import grade as run
@@ -262,13 +237,15 @@ def grade(
         overrides = problem_of(sizes, loaded.signature)
         with progress.of_stages(file.name) as report:
             result = run(loaded, file, device, seed, overrides, report, arch, pool)
+    best = ""
     if not sizes:
-        _remember(loaded.name, file, result)
+        own_kernels.note(loaded.name, file, result)
+        best = own_kernels.best(loaded, result)
         if seed is None:
             keep_grade(loaded, file, device, arch, result)
     # Uncropped: a command to copy stays in one line, however long.
     view = views.grade if every else views.step
-    console.print(view(result, loaded.ladder.ids, lines_of(file)), crop=False)
+    console.print(view(result, loaded.ladder.ids, lines_of(file), best), crop=False)
     if problems:
         list_problems(console, result)
     if json is not None:
@@ -279,31 +256,6 @@ def grade(
 
         write_file(html, pages.grade(result, loaded, lines_of(file), accesses.if_any(loaded, file, arch)))
     raise typer.Exit(exit_code(result.verdict))
-
-
-def _note_begun(topic: str, path: Path) -> None:
-    """Write into the learner's history where a starter is, which is there without it too."""
-    from grader.history.store import Store
-    from grader.report import notices
-
-    try:
-        with Store() as store:
-            store.begin(topic, path)
-    except WarpladderError as error:
-        notices.error(console_for(stderr=True), error)
-
-
-def _remember(topic: str, file: Path, result: Grade) -> None:
-    """Write a grade into the learner's history. A grade is worth showing where that cannot be written."""
-    from grader.history.store import remember
-    from grader.report import notices
-
-    try:
-        remember(topic, file, file.read_bytes(), result)
-    except OSError:  # it is gone by now
-        return
-    except WarpladderError as error:
-        notices.error(console_for(stderr=True), error)
 
 
 def _watch(
@@ -413,6 +365,7 @@ def new(
       ladder new streams
       ladder new saxpy
     """
+    from grader.cli import own_kernels
     from grader.workbook import programs
     from grader.workbook.topic import own_name
     from grader.workbook.topics import load
@@ -427,7 +380,7 @@ def new(
             remedy=f"name it {path.with_suffix(loaded.suffix)}",
         )
     if path.exists() and not force:
-        own = any(path.samefile(each) for each in _own_files(topic, loaded.suffix))
+        own = any(path.samefile(each) for each in own_kernels.files(topic, loaded.suffix))
         grade = shlex.join(["ladder", "grade", topic, str(path)])
         remedy = (
             f"go on with it: {grade}"
@@ -438,5 +391,5 @@ def new(
     with writing(path), path.open("w" if force else "x", encoding="utf-8") as target:
         target.write(loaded.starter_text)
     if programs.find(topic) is None:
-        _note_begun(topic, path)
+        own_kernels.begin(topic, path)
     console_for().print(f"Wrote {path}. Fill it in, then: ladder grade {topic} {path}", highlight=False)

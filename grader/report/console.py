@@ -381,9 +381,10 @@ def next_step(commands: Sequence[str], activate: str) -> RenderableType:
 # ---- grade -------------------------------------------------------------------------------------------------
 
 
-def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> RenderableType:
-    """All of what a submission is worth; `rungs` are the ladder's ids, `source` the submission's lines."""
-    parts: list[RenderableType] = [_verdict(result), *_cases(result)]
+def grade(result: Grade, rungs: Sequence[str], source: Sequence[str], best: str = "") -> RenderableType:
+    """All of what a submission is worth; `rungs` are the ladder's ids, `source` the submission's lines, `best` says
+    what a better one was worth."""
+    parts: list[RenderableType] = [_verdict(result), *_better(best), *_cases(result)]
     if result.accuracy is not None:
         parts.append(accuracy(result.accuracy))
     parts += [
@@ -419,10 +420,11 @@ def _is_ladder(rungs: Sequence[str]) -> bool:
     return len(rungs) > 1 and rungs[-1] != SOLUTION
 
 
-def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> RenderableType:
+def step(result: Grade, rungs: Sequence[str], source: Sequence[str], best: str = "") -> RenderableType:
     """A grade as its owner reads it: right or why not, the rung, and the one thing to do now, with what no claim says.
     The rest by --all."""
-    parts: list[RenderableType] = [_verdict(result), *_cases(result), *what_was_seen(result, source)]
+    parts: list[RenderableType] = [_verdict(result), *_better(best), *_cases(result)]
+    parts += what_was_seen(result, source)
     if result.time_s is not None:
         parts.append(_time(result))
     if result.rung_reached is not None and _is_ladder(rungs):
@@ -543,6 +545,11 @@ def _verdict(result: Grade) -> Text:
     if result.verdict != "pass" or result.rung_reached is not None:  # what passed uncounted has no points yet
         text.append(f"  {result.points} of {result.max_points} points", "bold")
     return text
+
+
+def _better(best: str) -> Iterable[Text]:
+    if best:
+        yield Text(best, "dim")
 
 
 def _time(result: Grade) -> Text:

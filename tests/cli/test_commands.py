@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
@@ -14,11 +15,14 @@ import little_interview
 import pytest
 
 import grader
+from grader.cli import own_kernels
 from grader.cli.options import activation
+from grader.history.outcomes import Graded
+from grader.history.store import Store
 from grader.judge import clean
 from grader.judge.runners import pool
 from grader.ladder import main
-from grader.results import Climb, Device, Provenance, RungResult
+from grader.results import Climb, Device, Grade, Provenance, RungResult
 from grader.workbook import content, exercises, topics
 from grader.workbook.content import content_root
 from grader.workbook.topics import Topic
@@ -267,13 +271,37 @@ def test_climb_counts_what_nsight_compute_counts(climbed: tuple[Done, Path]) -> 
     assert [padded[CONFLICTS.format(kind)] for kind in ("ld", "st")] == [0, 0]
 
 
-def test_grade_passes_a_rung_and_names_it(ladder: Ladder) -> None:
+def reached(topic: str, rung: str) -> None:
+    with Store() as store:
+        store.note(Graded(topic, datetime(2026, 11, 2, 12, tzinfo=UTC), "best.cu", "ab", "pass", rung))
+
+
+def test_grade_passes_a_rung_and_names_it_beside_a_better_one(ladder: Ladder) -> None:
+    reached("transpose", "05_float4_tile")
     rung = content_root() / "kernels/optimized/transpose/03_padded_tile.cu"
     done = ladder("grade", "transpose", str(rung), "--device", "emulator", "--json", "grade.json")
     assert done.code == 0, done.out
     assert "RIGHT" in done.out
+    assert "\nYour best stays 100 points, for 05_float4_tile.\n" in done.out
     found = json.loads(Path("grade.json").read_text())
     assert (found["verdict"], found["rung_reached"]) == ("pass", "03_padded_tile")
+
+
+@pytest.mark.usefixtures("ladder")
+def test_only_of_a_right_kernel_below_the_best_the_best_is_told() -> None:
+    topic = topics.load("transpose")
+
+    def told(rung: str | None) -> str:
+        verdict = "fail" if rung is None else "pass"
+        return own_kernels.best(
+            topic, Grade("transpose", "a.cu", verdict, None, rung, 0, 100, [], [], [], [])
+        )
+
+    assert told("00_naive") == ""
+    reached("transpose", "01_coalesced_writes")
+    claimed = sum(claim.points for claim in topic.claims if claim.rung in topic.ladder.ids[:2])
+    assert told("00_naive") == f"Your best stays {claimed} points, for 01_coalesced_writes."
+    assert [told(rung) for rung in (None, "01_coalesced_writes", "02_shared_tile")] == ["", "", ""]
 
 
 def test_grade_fails_the_starter(ladder: Ladder) -> None:

@@ -1,0 +1,68 @@
+"""A learner's own kernels, as the history knows them, without which every command works as well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.cli.options import console_for, from_here
+from grader.errors import WarpladderError
+from grader.history.outcomes import Graded
+from grader.history.store import Store, remember
+from grader.history.way import way
+from grader.report import notices
+from grader.results import Grade
+from grader.workbook.exercises import Exercise
+from grader.workbook.topic import Topic, own_name
+
+
+def grades() -> Sequence[Graded]:
+    """All of them, in the order of time; none where the history cannot be read."""
+    try:
+        with Store() as store:
+            return store.grades()
+    except WarpladderError:
+        return ()
+
+
+def files(topic: str, suffix: str) -> list[Path]:
+    """A learner's files of a topic that are there: those that were graded, the last one first, the starter that was
+    written last, and the one with the topic's name."""
+    known = [Path(grade.file) for grade in reversed(grades()) if grade.topic == topic]
+    try:
+        with Store() as store:
+            known += [from_here(file) for name, file in store.begun().items() if name == topic]
+    except WarpladderError:  # a file is found by its name as well
+        pass
+    return [file for file in (*known, Path(own_name(topic, suffix))) if file.is_file()]
+
+
+def begin(topic: str, path: Path) -> None:
+    """Write into the learner's history where a starter is, which is there without it too."""
+    try:
+        with Store() as store:
+            store.begin(topic, path)
+    except WarpladderError as error:
+        notices.error(console_for(stderr=True), error)
+
+
+def note(topic: str, file: Path, result: Grade) -> None:
+    """Write a grade into the learner's history. A grade is worth showing where that cannot be written."""
+    try:
+        remember(topic, file, file.read_bytes(), result)
+    except OSError:  # it is gone by now
+        return
+    except WarpladderError as error:
+        notices.error(console_for(stderr=True), error)
+
+
+def best(topic: Topic, result: Grade) -> str:
+    """What the best kernel of a ladder is worth, where one that is right reaches a lower rung; else ""."""
+    if result.rung_reached is None or isinstance(topic, Exercise):
+        return ""
+    ladder = topic.ladder
+    (climbed,) = way(grades(), {topic.name: ladder.ids})
+    if climbed.rung is None or ladder.reaches(result.rung_reached, climbed.rung):
+        return ""
+    points = sum(claim.points for claim in ladder.claims_up_to(climbed.rung))
+    return f"Your best stays {points} points, for {climbed.rung}."
