@@ -78,7 +78,7 @@ setup: .venv/.stamp
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Warpladder needs Python 3.11 or later: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv || true
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install -qq uv || true
 	@$(call install)
 	@echo "Installing what development needs ..."
 	@$(BIN)/python -m grader.emulator.runtime.build & runtime=$$!; \

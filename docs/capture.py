@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 BLOCK = re.compile(r"<!-- capture: (.+?) -->\n.*?<!-- end -->", re.DOTALL)
@@ -19,13 +20,14 @@ def capture(block: re.Match[str]) -> str:
     command = block[1]
     program, *arguments = shlex.split(command)
     executable = str(Path(sys.executable).with_name(program))
-    done = subprocess.run(
-        [executable, *arguments],
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"},
-    )
+    with tempfile.TemporaryDirectory() as home:  # without a history
+        done = subprocess.run(
+            [executable, *arguments],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "WARPLADDER_HOME": home},
+        )
     shown = "\n".join(line.rstrip() for line in done.stdout.splitlines())
     return f"<!-- capture: {command} -->\n```console\n$ {command}\n{shown}\n```\n<!-- end -->"
 

@@ -27,7 +27,7 @@ PASSED, NOT_PASSED, UNUSABLE = 0, 1, 2
 
 app = typer.Typer(
     help="A CUDA workbook: climb ladders of kernels, and have your own graded, with or without a GPU.",
-    epilog="Begin with: ladder topics, then ladder climb vector_add, then ladder new vector_add.",
+    epilog="Begin with ladder next: it says what to do now, why, and the command for it.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -134,6 +134,7 @@ def test_no_summary_is_cut(ladder: Ladder) -> None:
     done = ladder("--help")
     assert fits(done.out)
     assert "..." not in done.out.partition("Commands:")[2]
+    assert "Begin with ladder next" in done.out
 
 
 def test_topics_names_every_rung(ladder: Ladder) -> None:
