@@ -46,6 +46,16 @@ NO_SPEED = "for understanding, not for speed"
 SHORT = 8  # lines of a ladder in a short table, one of which says how many rungs are left out
 MODELLED = "≈ modelled: from what the emulator counted, for a device like this one. Not measured."
 
+BASELINES = {
+    "device copy": "a copy in the GPU's memory that moves as many bytes, half of them read and half written",
+    "device read": "a kernel that reads as many bytes, and does nothing else",
+    "CUB": "NVIDIA's library of sums, sorts and the like for arrays",
+    "CuPy": "NumPy's functions on a GPU",
+    "cuBLAS": "NVIDIA's library of matrix products",
+    "cuDNN": "NVIDIA's library for neural networks",
+}
+"""What stands in the names of what a ladder is timed beside."""
+
 DATA = {
     "exact": "small integers",
     "real": "random numbers",
@@ -280,6 +290,9 @@ def bound_of(result: Climb) -> str:
 def _footnotes(result: Climb, measured: Climb | None, every: bool) -> Iterable[Text]:
     for baseline in result.baselines:
         yield Text(f"{baseline.name}: {units.seconds(baseline.time_s)}")
+    names = " ".join(baseline.name for baseline in result.baselines)
+    if known := [f"{name}: {meaning}." for name, meaning in BASELINES.items() if name in names]:
+        yield Text(" ".join(known), "dim")
     if said := bound_of(result):
         yield Text(said)
     if _modelled([result]):
@@ -350,7 +363,7 @@ def _legend(results: Sequence[Climb], modelled: bool = False) -> Text:
         said.append("%lib: speed over the library's.")
     if any(all(rung.vs_library is None for rung in result.rungs) for result in results):
         other = ", more than 100 by others" if any((rung.vs_bound or 0) > 1 for rung in rungs) else ""
-        said.append(f"%bound: over the highest these units and operations allow{other}.")
+        said.append(f"%bound: speed over the bound, the highest these units and operations allow{other}.")
     if any(rung.timeline for rung in rungs):
         said.append(gantt.LEGEND)
     if not all(rung.timeline for rung in rungs):

@@ -154,10 +154,21 @@ def test_the_columns_of_a_ladder_are_explained_above_it() -> None:
     assert text.index("registers a thread") < text.index("00_naive")
     without = replace(CLIMB, rungs=[replace(NAIVE, vs_library=None)])
     text = shown(console.climb(without, "Matrix product, FP32"))
-    assert "%bound: over the highest these units and operations allow." in text
+    assert "%bound: speed over the bound, the highest these units and operations allow." in text
     without = replace(CLIMB, rungs=[replace(NAIVE, vs_library=None, vs_bound=1.77)])
     text = shown(console.climb(without, "Matrix product, FP32"))
     assert "operations allow, more than 100 by others." in text
+
+
+def test_what_a_ladder_is_timed_beside_is_explained_below_it() -> None:
+    beside = [Baseline("CUB (DeviceReduce::Sum)", 1e-3), Baseline("device read", 2e-3)]
+    text = shown(console.climb(replace(CLIMB, baselines=beside), "Sum, FP32"))
+    assert (
+        "CUB (DeviceReduce::Sum): 1 ms device read: 2 ms device read: a kernel that reads as many bytes"
+        in text
+    )
+    assert "CUB: NVIDIA's library of sums" in text
+    assert "cuBLAS:" not in text
 
 
 def test_claims_are_shown_on_request_and_of_rungs_that_do_not_pass() -> None:
