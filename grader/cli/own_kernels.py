@@ -9,10 +9,11 @@ from grader.cli.options import console_for, from_here
 from grader.errors import WarpladderError
 from grader.history.outcomes import Graded
 from grader.history.store import Store, remember
-from grader.history.way import way
+from grader.history.way import gone_on_with, way
 from grader.report import notices
 from grader.results import Grade
 from grader.workbook.exercises import Exercise
+from grader.workbook.programs import Program
 from grader.workbook.topic import Topic, own_name
 
 
@@ -25,16 +26,19 @@ def grades() -> Sequence[Graded]:
         return ()
 
 
-def files(topic: str, suffix: str) -> list[Path]:
-    """A learner's files of a topic that are there: those that were graded, the last one first, the starter that was
-    written last, and the one with the topic's name."""
-    known = [Path(grade.file) for grade in reversed(grades()) if grade.topic == topic]
+def files(of: Topic | Program) -> list[Path]:
+    """A learner's files of a topic that are there: those that were graded, with the one to go on with first, the
+    starter that was written last, and the one with the topic's name."""
+    graded = [grade for grade in grades() if grade.topic == of.name and Path(grade.file).is_file()]
+    (climbed,) = way(graded, {of.name: of.ladder.ids if isinstance(of, Topic) else ()})
+    best = gone_on_with(graded, climbed)
+    known = [Path(grade.file) for grade in (*([best] if best else []), *graded)]
     try:
         with Store() as store:
-            known += [from_here(file) for name, file in store.begun().items() if name == topic]
+            known += [from_here(file) for name, file in store.begun().items() if name == of.name]
     except WarpladderError:  # a file is found by its name as well
         pass
-    return [file for file in (*known, Path(own_name(topic, suffix))) if file.is_file()]
+    return [file for file in (*known, Path(own_name(of.name, of.suffix))) if file.is_file()]
 
 
 def begin(topic: str, path: Path) -> None:

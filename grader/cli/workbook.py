@@ -147,7 +147,7 @@ def _own_kernel(topic: Topic, own: Path | None) -> list[str]:
     from grader.workbook.topic import own_name
 
     grade = ["ladder", "grade", topic.name]
-    if (file := own or next(iter(own_kernels.files(topic.name, topic.suffix)), None)) is not None:
+    if (file := own or next(iter(own_kernels.files(topic)), None)) is not None:
         return [shlex.join([*grade, str(file)])]
     return [f"ladder new {topic.name}", shlex.join([*grade, own_name(topic.name, topic.suffix)])]
 
@@ -380,7 +380,7 @@ def new(
             remedy=f"name it {path.with_suffix(loaded.suffix)}",
         )
     if path.exists() and not force:
-        own = any(path.samefile(each) for each in own_kernels.files(topic, loaded.suffix))
+        own = any(path.samefile(each) for each in own_kernels.files(loaded))
         grade = shlex.join(["ladder", "grade", topic, str(path)])
         remedy = (
             f"go on with it: {grade}"

@@ -78,7 +78,7 @@ def following(
     that were passed by. `grades` in the order of time, `climbed` in the order of study; grades of other ladders count
     for nothing. `exercises`, each with the rung that it prepares, are gone on with where no ladder was begun; else they
     stand beside the first kernel of their ladder, and beside that rung. `begun` are the starters that were written."""
-    on = {each.topic: best for each in climbed if (best := _gone_on_with(grades, each))}
+    on = {each.topic: best for each in climbed if (best := gone_on_with(grades, each))}
     every = climbed
     if last is not None or not any(grade.topic in exercises for grade in grades):
         climbed = [each for each in climbed if each.topic not in exercises]
@@ -126,7 +126,7 @@ def _preparing(topic: str, every: Sequence[Climbed], exercises: Mapping[str, str
     return left[:1]
 
 
-def _gone_on_with(grades: Sequence[Graded], climbed: Climbed) -> Graded | None:
+def gone_on_with(grades: Sequence[Graded], climbed: Climbed) -> Graded | None:
     """The grade of the file that leads on: of those that are right, the latest on the highest rung; where none is, the
     latest. Of each file the last grade counts: what was right once may be wrong by now."""
     files = {grade.file: grade for grade in grades if grade.topic == climbed.topic}

@@ -248,7 +248,10 @@ def test_a_climb_ends_with_the_file_that_there_is(ladder: Ladder) -> None:
     Path("graded here.cu").write_text("none")
     ladder("grade", "transpose", "graded here.cu", "--device", "emulator")
     assert ending().endswith("  ladder grade transpose 'graded here.cu'\n")
-    for file in ("mine.cu", "graded here.cu"):
+    reached("transpose", "01_coalesced_writes")
+    Path("best.cu").write_text("the one to go on with")
+    assert ending().endswith("  ladder grade transpose best.cu\n")
+    for file in ("mine.cu", "graded here.cu", "best.cu"):
         Path(file).unlink()
     assert "ladder new transpose\n" in ending()
 
