@@ -80,8 +80,9 @@ _WIDE = (
     "before: once is enough."
 )
 _BOTH_COMPARED = (
-    "The condition in line {line} lets this thread pass: does it compare `{one}` and `{other}` with the size of each? "
-    "Then the index, `{formed}`, is what is wrong: {stride}."
+    "The condition in line {line} lets this thread pass: it and the index, `{formed}`, do not agree, and {stride}. "
+    "Where the index is as you mean it, the condition has to compare `{one}` and `{other}` with how many there are of "
+    "each, and `grid` to have as many; else mend the index."
 )
 _GIVEN = (
     "The condition in line {line} is right as the task gives it, so the index is wrong, `{formed}`{stride}."

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 
 from grader.workbook.cuda_source import arrays_in, int_sizes, line_at, plain, shared_arrays, turned_against
 from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, lines_of, where
@@ -74,6 +74,9 @@ _STORE_2 = re.compile(
 )
 _MANY = r"(?:\d+|[A-Z]\w*|blockDim\.x)"
 _TIMES = rf"(?:\bthreadIdx\.x\s*\*\s*{_MANY}|(?<![\w.]){_MANY}\s*\*\s*threadIdx\.x)"
+_GRIDS = re.compile(r"^// *grid *= *\[(.*)\]", re.MULTILINE)
+_IN_BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_BOUND = re.compile(r"(?:<|>=)\s*(\w+)")
 _BLOCK_AS_THREAD = re.compile(rf"{_TIMES}\s*\+\s*blockIdx\.x\b|\bblockIdx\.x\s*\+\s*{_TIMES}(?![\w.])")
 _OTHER = {"x": "y", "y": "x"}
 _MOST_INDICES = 32  # of a file, that are followed: bounds a stranger's work
@@ -91,6 +94,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _turned(lines)
     yield from _turned_behind(text, lines)
     yield from _sizes_behind(text)
+    yield from _sizes_of_bounds(source, text)
     yield from _stored_where(text)
     yield from _alone(text)
     yield from _by_all(text)
@@ -353,6 +357,35 @@ def _sizes_behind(text: str) -> Iterator[Edit]:
         changes,
         f"Where rows become columns, `{store['size']}` is how many rows the output has, and "
         f"`{turned[store['size']]}` how long each is: its index and the condition go by these.",
+    )
+
+
+def _sizes_of_bounds(source: str, text: str) -> Iterator[Edit]:
+    """The two sizes exchanged wherever they are no part of an index: in conditions, and in `grid`. Where the
+    indices have rows and columns change places, it is these that still go by the others."""
+    sizes, begins = int_sizes(text)
+    store = _STORE_2.search(text, begins) if len(sizes) == 2 else None
+    if store is None or store["size"] not in sizes:
+        return
+    either = re.compile(rf"(?<![\w.])(?:{'|'.join(sizes)})\b")
+    body = _IN_BRACKETS.sub(lambda index: " " * len(index[0]), text[begins:])
+    bounds = [begins + found.start() for found in _BOUND.finditer(body) if found[1] in sizes]
+    lines = (either.finditer(source, *line.span()) for line in _GRIDS.finditer(source))
+    of_grid = [(found.start(), found[0]) for found in chain.from_iterable(lines)]
+    of_body = [(begins + found.start(), found[0]) for found in either.finditer(body)]
+    if len(bounds) < len(sizes):
+        return
+    turned = dict(zip(sizes, reversed(sizes), strict=True))
+    grids, numbers = ({line_at(text, found): None for found, _ in part} for part in (of_grid, of_body))
+    in_grid = f"`grid` in {where([*grids])} and in " if grids else ""
+    row, column = (" ".join(store[name].split()) for name in ("row", "column"))
+    yield Edit(
+        f"`{sizes[0]}` and `{sizes[1]}` exchanged in {in_grid}{where([*numbers])}",
+        line_at(text, bounds[0]),
+        tuple((at, at + len(size), turned[size]) for at, size in (*of_grid, *of_body)),
+        f"By the index in line {line_at(text, store.start())}, `{row}` is a row of the output, one of "
+        f"`{turned[store['size']]}`, and `{column}` a column, one of `{store['size']}`: that is what the condition and "
+        "the grid are to go by.",
     )
 
 

@@ -259,13 +259,16 @@ def test_what_mends_an_index_follows_from_its_text(element: int, size: int, text
 
 
 @pytest.mark.parametrize(
-    ("condition", "doubted"),
+    ("condition", "by_itself"),
     [("if (r >= m || c >= n) return;", False), ("if (r > m || c >= n) return;", True), ("if (r < m)", True)],
 )
-def test_a_condition_on_both_indices_of_a_matrix_is_not_doubted(condition: str, doubted: bool) -> None:
+def test_a_condition_on_both_indices_of_a_matrix_or_its_index_is_wrong(
+    condition: str, by_itself: bool
+) -> None:
     text = Text("B[i]", "i", "at(r, c)", condition)
     found = remedy(of_b("out_of_bounds", 4 * 140, size=4, guarded=6, text=text, shape=(1, 131)))
-    assert ("the index, `at(r, c)`, is what is wrong: a row of `B` is 131" in found) is not doubted
+    neither = "the index, `at(r, c)`, do not agree, and a row of `B` is 131 elements long. Where the index is as you"
+    assert (neither in found and "`grid`" in found) is not by_itself
 
 
 def test_a_condition_that_is_missing_is_told_with_the_size() -> None:

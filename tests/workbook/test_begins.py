@@ -72,6 +72,9 @@ X_Y_LATER = X_Y.replace("const ", "")
          f"{ALL}{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\n"
          "if (y >= N || x >= M) return;\nout[y * M + x] = v;"),
         (f"{ALL}t = in[r * N + c];\n__syncthreads();\nif (M > N) f(t);", None),
+        (f'// grid = ["cdiv(N, B)", "cdiv(M, B)"]\n{ALL}if (r < M && c < N) out[r * M + c] = in[c * N + r];',
+         f'// grid = ["cdiv(M, B)", "cdiv(N, B)"]\n{ALL}if (r < N && c < M) out[r * M + c] = in[c * N + r];'),
+        (f"{ALL}if (i < M * N) out[i % M * N + i / M] = in[i];", None),
         (f"{ALL}if (inside)\n  out[(size_t)y * M + x] = v;",
          f"{ALL}if (x < M && y < N)\n  out[(size_t)y * M + x] = v;"),
         (f"{ALL}if (inside) out[size_t(y + k) * M + x] = v;",
