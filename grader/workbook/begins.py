@@ -218,7 +218,8 @@ def _returned(text: str) -> Iterator[Edit]:
     store, inside = _own_condition(text, barrier.end(), len(text), sizes)
     if not load or store is None or load.end() > barrier.start():
         return
-    where_left, loads, stores = (line_at(text, at) for at in (found.start(), load.start("load"), store))
+    left = text.index("return", found.end("condition"))
+    where_left, loads, stores = (line_at(text, at) for at in (left, load.start("load"), store))
     first = f"if (!({found['condition']}))"
     changes = (
         (*found.span("leaves"), ""),
