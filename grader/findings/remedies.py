@@ -43,14 +43,9 @@ TRAPS = (
     "The compiler puts a trap where code has no meaning, such as an access through a null pointer; __trap() is one as "
     "well. So is, here, a stack that is full: see to it that every function that calls itself comes to an end."
 )
-_INITIALISE = (
-    "Shared memory holds nothing at the start: write every element before it is read, also at the edges, and put a "
-    "__syncthreads() between."
-)
-_SET_TO_0 = (
-    "Shared memory holds nothing at the start: set every element of `{array}` to 0 before one is added to, and put a "
-    "__syncthreads() between."
-)
+_FILL = "Shared memory holds nothing at the start: write every element before it is read, also at the edges{also}."
+_CLEAR = "Shared memory holds nothing at the start: set every element of `{array}` to 0 before one is added to{also}."
+_AND_A_BARRIER = ", and put a __syncthreads() between"
 GO_ON = "`for (int i = threadIdx.x; i < {elements}; i += blockDim.x)`"
 """A loop in which the threads of a block take all elements, however few they are."""
 _FEW_THREADS = (
@@ -64,12 +59,13 @@ TAKE_SEVERAL = (
 """Of blocks that have fewer threads than a tile has rows, and a thread takes one."""
 _LIKEWISE = "Let them go on in {lines} as well, where each thread takes one element."
 _TILE = "Is each element of `{array}` read by the indices that it is stored by, and on the same conditions? "
-_EXCHANGED = (
-    "`{array}` is read with the indices exchanged by which it is stored. Where rows are to become columns, that is "
-    "right: the condition in front of it is then to be about the element of the output that is stored there, and not "
-    "about the one that was loaded, so that rows and columns change places in it, and how many there are. Elsewhere, "
-    "read by the indices that it is stored by. "
+_EXCHANGED = "`{array}` is read with the indices exchanged by which it is stored{goes_by}{also}."
+_AS_STORED = ": read it by those that it is stored by"
+_AS_TRANSPOSED = (
+    ", which is right where rows become columns. The condition in front of that has to be about the element of the "
+    "output that is stored there: rows and columns change places in it, and how many there are"
 )
+_AS_OF_SQUARES = f"{_AS_TRANSPOSED}. Elsewhere, read it by the indices that it is stored by"
 _RETURNED = (
     "Threads return in line {line}, and do not reach barriers behind it: let all threads of the block go on, and put "
     "the condition on what they store to global memory, and on each load one for the index that it loads by."
@@ -354,11 +350,16 @@ def _remedy_of_unset(finding: Finding) -> str:
         said = _FEW_THREADS.format(threads=finding.one_each, array=finding.array, elements=elements)
         lines = " and ".join(f"line {line}" for line in finding.likewise)
         return f"{said} {_LIKEWISE.format(lines=lines)}" if lines else said
-    if finding.kind == "uninitialised_shared" and finding.action == "atomic" and finding.array:
-        return _SET_TO_0.format(array=finding.array)
-    if finding.kind == "uninitialised_shared" and len(finding.shape or ()) > 1:
-        return (_EXCHANGED if finding.exchanged else _TILE).format(array=finding.array) + _INITIALISE
-    return _REMEDIES[finding.kind]
+    if finding.kind != "uninitialised_shared":
+        return _REMEDIES[finding.kind]
+    also = "" if finding.synchronised else _AND_A_BARRIER
+    if finding.action == "atomic" and finding.array:
+        return _CLEAR.format(array=finding.array, also=also)
+    if finding.exchanged and len(finding.shape or ()) > 1:
+        goes_by = {True: _AS_TRANSPOSED, False: _AS_STORED, None: _AS_OF_SQUARES}[finding.columns_of_rows]
+        return _EXCHANGED.format(array=finding.array, goes_by=goes_by, also=also)
+    tile = _TILE.format(array=finding.array) if len(finding.shape or ()) > 1 else ""
+    return f"{tile}{_FILL.format(also=also)}"
 
 
 def _remedy_of_cluster(finding: Finding) -> str:
@@ -464,7 +465,6 @@ def _remedy_of_blocks(finding: Finding) -> str:
 _REMEDIES: Mapping[Kind, str] = {
     "out_of_bounds": bounds.GUARD,
     "misaligned": ALIGN,
-    "uninitialised_shared": _INITIALISE,
     "uninitialised_global": (
         "Set it before this launch: cudaMemset(…, 0, bytes) for zeros, in PyCUDA gpuarray.zeros in place of "
         "gpuarray.empty; or copy to it what it begins with."

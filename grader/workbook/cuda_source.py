@@ -534,6 +534,17 @@ def early_return(source: str, line: int, before_barrier: bool = False) -> int | 
     return None
 
 
+def barrier_since(source: str, line: int, array: str) -> bool:
+    """Whether a __syncthreads() stands between a line and the last one above it that stores to an array in shared
+    memory."""
+    between = False
+    for number, text in _upwards(source, line):
+        if number < line and array in text and array in arrays_in(source, number, "shared", stored=True):
+            return between
+        between = between or _BARRIER in text
+    return False
+
+
 def uneven_loop(source: str, line: int) -> int | None:
     """The line of the loop in whose body a line stands, under no other condition, and whose head depends on threadIdx:
     threads may go through it more often than others. None of another line."""

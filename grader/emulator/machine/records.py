@@ -241,6 +241,11 @@ class Finding:
     exchanged: bool = False
     """Of such an element: it is read by the indices that the array is stored by, exchanged, where somebody knows the
     source."""
+    columns_of_rows: bool | None = None
+    """Of such an element: whether there are two matrices of which one has as many rows as the other has columns, as
+    where one is to be the other's transpose; None where they are square."""
+    synchronised: bool = False
+    """Of such an element: a barrier stands between this read and the line that stores to the array."""
     allocated: tuple[str, Place] | None = None
     """The call that made the allocation, and where, where somebody knows it."""
     hollow: tuple[str, Place] | None = None

@@ -24,6 +24,7 @@ from grader.workbook.cuda_source import (
     SharedArray,
     accumulates,
     arrays_in,
+    barrier_since,
     bound_of,
     cast_to,
     clears,
@@ -100,7 +101,13 @@ def located(
             returned = (early_return(source, at.line, before_barrier=unset) for at in finding.place.stack())
             finding = replace(finding, returned=next(filter(None, returned), None))
         if finding.kind == "uninitialised_shared":
-            finding = replace(finding, exchanged=exchanged(source, line, finding.array or ""))
+            array = finding.array or ""
+            finding = replace(
+                finding,
+                exchanged=exchanged(source, line, array),
+                columns_of_rows=_columns_of_rows(arrays),
+                synchronised=barrier_since(source, line, array),
+            )
         if finding.kind == "barrier":
             finding = replace(finding, uneven_loop=uneven_loop(source, line), only_if=only_if(source, line))
         if finding.kind == "race":
@@ -192,6 +199,15 @@ def _with_lacking(finding: Finding, source: str) -> Finding:
     axes = [axis for axis, mine, theirs in zip(AXES, one, other, strict=True) if mine != theirs]
     lacking = lacks_block(source, finding.place.line, finding.array or "", axes)
     return replace(finding, lacks_block=lacking)
+
+
+def _columns_of_rows(arrays: Mapping[str, ArrayType]) -> bool | None:
+    """Whether a matrix has as many rows as another one has columns, and the other way round; None where all are
+    square."""
+    shapes = {array.shape for array in arrays.values() if len(array.shape) == 2}
+    if shapes and all(rows == columns for rows, columns in shapes):
+        return None
+    return any((columns, rows) in shapes for rows, columns in shapes if rows != columns)
 
 
 def _below_0(finding: Finding) -> Finding:

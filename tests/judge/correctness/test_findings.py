@@ -158,7 +158,7 @@ __global__ void k(float* out)
     ("stored", "read", "last", "told"),
     [
         ("threadIdx.y", "tile[x][threadIdx.y + j]", 7, "The block has 8 threads along y, `tile` has 32 rows, and a"),
-        ("threadIdx.y", "tile[x][threadIdx.y]", 0, "`tile` is read with the indices exchanged by which it is stored."),
+        ("threadIdx.y", "tile[x][threadIdx.y]", 0, "`tile` is read with the indices exchanged by which it is stored:"),
         ("threadIdx.y + j", "tile[x][threadIdx.y + j]", 7, "`tile` is read with the indices exchanged by which it is"),
         ("threadIdx.y", "tile[threadIdx.y][x]", 0, "Is each element of `tile` read by the indices that it is stored"),
         ("threadIdx.y", "tile[x][x]", 0, "Is each element of `tile` read by the indices that it is stored by, and"),
@@ -172,6 +172,39 @@ def test_whether_reading_a_tile_is_wrong_is_asked_where_it_may_be(
     given = record(block=(32, 8, 1), findings=(unset,))
     ((found,),) = (item.findings for item in located([given], {}, TILE.format(stored=stored, read=read)))
     assert remedy(found).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("shape", "says"),
+    [
+        (
+            (31, 33),
+            ", which is right where rows become columns. The condition in front of that has to be about",
+        ),
+        (
+            (33, 33),
+            ", which is right where rows become columns. The condition in front of that has to be about",
+        ),
+        ((33, 31), ": read it by those that it is stored by"),
+    ],
+)
+@pytest.mark.parametrize("barrier", [True, False])
+def test_a_tile_read_with_exchanged_indices_is_told_what_applies(
+    shape: tuple[int, int], says: str, barrier: bool
+) -> None:
+    of_input = (33, min(shape))
+    arrays = {
+        name: ArrayType(np.dtype("float32"), each) for name, each in {"in": of_input, "out": shape}.items()
+    }
+    source = TILE.format(stored="threadIdx.y", read="tile[x][threadIdx.y]")
+    if not barrier:
+        source = source.replace("__syncthreads();", "")
+    unset = Finding("uninitialised_shared", at(6), 1, space="shared", address=4 * 33 * 8, array="tile")
+    unset = replace(unset, allocation=Allocation(0, 4 * 32 * 33))
+    ((found,),) = (item.findings for item in located([record(findings=(unset,))], arrays, source))
+    assert f"exchanged by which it is stored{says}" in remedy(found)
+    assert ("Elsewhere, read it" in remedy(found)) == (shape == (33, 33))
+    assert remedy(found).endswith(", and put a __syncthreads() between.") != barrier
 
 
 @pytest.mark.parametrize(("index", "adds"), [("threadIdx.x", True), ("blockIdx.x * 8 + threadIdx.x", False)])
