@@ -92,7 +92,8 @@ _DIVISION = re.compile(
 FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
 """Where a function of a file begins: its name, and its parameters."""
 
-_KERNEL = re.compile(r"__global__[^;{}]{0,200}?\((?P<taken>[^(){}]{1,400})\)\s*\{")
+KERNEL = re.compile(r"__global__[^;{}]{0,200}?\((?P<taken>[^(){}]{1,400})\)\s*\{")
+"""Where a kernel of a file begins, and its parameters."""
 
 
 @dataclass(frozen=True)
@@ -819,5 +820,5 @@ def comma_index(line: str, text: str) -> str:
 
 def int_sizes(text: str) -> tuple[list[str], int]:
     """The first kernel's parameters that are ints, and where its body begins."""
-    kernel = _KERNEL.search(text)
+    kernel = KERNEL.search(text)
     return (re.findall(r"\bint\s+(\w+)", kernel["taken"]), kernel.end()) if kernel else ([], 0)

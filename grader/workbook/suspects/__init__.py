@@ -40,6 +40,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     loops.other_index,
     loops.set_anew,
     loops.each_behind,
+    loops.added_by_each,
     loops.begins_in_block,
     lanes.every_step,
     lanes.all_steps,

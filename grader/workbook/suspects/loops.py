@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from grader.workbook.cuda_source import FUNCTION, constant, int_sizes, line_at
+from grader.workbook.cuda_source import FUNCTION, KERNEL, constant, int_sizes, line_at
 from grader.workbook.edit import Change
 from grader.workbook.suspects.text import Said, looked_at, sets
 
@@ -61,6 +61,12 @@ _OF_ONE_THREAD = re.compile(
 """A thread's number in the grid, of threads that have one element each."""
 _STORED = re.compile(r"\b(?P<array>\w+)\s*\[(?P<index>[^;\[\]]*)\]\s*=(?!=)")
 _ADDED_UP = re.compile(r"(?:\+=|\batomicAdd\()[^;]{0,200}\w\s*\[(?P<index>[^;\[\]]*)\]")
+_KEPT = re.compile(r"\breturn\b|\)\s*$|\belse\s*$")
+"""What keeps threads from what stands behind it, in the text before that."""
+_INPUT = re.compile(r"\bconst\s+[\w ]{1,40}\*\s*(?:const\s+|__restrict__\s+)*(\w+)\s*[,)]")
+_NUMBERED = re.compile(r"\b(?:thread|block)Idx\b|\b__\w+\s*\(|\basm\b")
+"""A thread's number, or a block's, or what may give it."""
+_ADDS_TO = re.compile(r"(?P<atomic>\batomicAdd\s*\(\s*&?\s*)?(?P<to>[A-Za-z_]\w*\s*\[?)(?(atomic)|\s*\+=)")
 _SHARES = re.compile(r"\batomicAdd\s*\(|\b__shared__\b")
 _ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
 _DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
@@ -176,7 +182,7 @@ def each_behind(text: str) -> Iterator[Said]:
         steps = [loop.step] if loop.step else [found[0] for found in _step_of(name).finditer(loop.body)]
         by = _by(text, name, steps[0].strip()) if len(steps) == 1 else ""
         own = _last_set(f"{text[: loop.at]}{loop.start};", name)
-        place = _OF_ONE_THREAD.fullmatch(_last_set(text[: loop.at], own) if own.isidentifier() else own)
+        place = _OF_ONE_THREAD.fullmatch(_behind_whole(text[: loop.at], own))
         if place and by:
             line, axis = line_at(text, loop.at), place["axis"] or place["own"]
             all_of = "all that are" if by == "1" else f"every `{by}`-th that is"
@@ -186,6 +192,58 @@ def each_behind(text: str) -> Iterator[Said]:
                 f"other threads as well: step by all threads of the grid, `{name} += gridDim.{axis} * "
                 f"blockDim.{axis}`, or leave the loop out where the grid has a thread for each.",
             )
+
+
+def _behind_whole(before: str, start: str) -> str:
+    """What a loop begins at, without the whole groups of elements that it begins behind; each name as it was set."""
+    made = [_last_set(before, term) or term for term in re.split(r"\s*\+\s*", start)]
+    return " + ".join(term for term in made if not (len(made) > 1 and _of_whole(before, term)))
+
+
+def _of_whole(before: str, term: str) -> bool:
+    """Whether a number is that of the elements in whole groups, such as `N / 4 * 4`."""
+    names = re.findall(r"(?<![\w.])[A-Za-z_]\w*", term)[:_STORES]
+    return any("/" in each for each in (term, *(_last_set(before, name) for name in names)))
+
+
+def added_by_each(text: str) -> Iterator[Said]:
+    """Loops that add elements of the input, whichever thread it is, and which no thread is kept from: to memory, or
+    what is left behind whole groups of elements to a sum that threads share."""
+    given = set(_INPUT.findall(text))
+    shares = "threadIdx" in text and _SHARES.search(text)
+    for kernel in islice(KERNEL.finditer(text), _LOOPS) if given and shares else ():
+        begins = kernel.end() - 1
+        body = _body_of_loop(text, begins)
+        for loop in islice(loops_of(body), _LOOPS):
+            counted, does, before = _COUNTED.match(loop.start), _ADDS_TO.search(loop.body), body[: loop.at]
+            if not counted or not does or before.count("{") - before.count("}") != 1 or _KEPT.search(before):
+                continue
+            name, start = counted["name"], counted["value"].strip()
+            added = loop.body.replace(does["to"], "", 1)
+            arrays = set(re.findall(r"(\w+)\s*\[", added))
+            if not (arrays and arrays <= given) or not (does["atomic"] or _of_whole(before, start)):
+                continue
+            if not _of_thread(before, f"{start};{loop.condition};{loop.step};{added}", name):
+                line, own = line_at(text, begins + loop.at), "blockIdx.x * blockDim.x + threadIdx.x"
+                yield (
+                    line,
+                    f"Line {line}: what this loop adds hangs on no thread, so that each thread of the grid adds all of "
+                    f"it. Put `if (blockIdx.x == 0 && threadIdx.x == 0)` in front, or begin at the thread's own, "
+                    f"`{name} = {'' if start == '0' else f'{start} + '}{own}`, and step by all threads, `{name} += "
+                    "gridDim.x * blockDim.x`.",
+                )
+
+
+def _of_thread(before: str, text: str, counter: str) -> bool:
+    """Whether something in a text is made of a thread's number, or a block's, or may be: it is set more than once."""
+    known, names = {counter}, {counter}
+    while names:
+        if _NUMBERED.search(text) or any(sets(before, name) > 1 for name in names - {counter}):
+            return True
+        names = set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)) - known
+        known |= names
+        text = ";".join(_last_set(before, name) for name in sorted(names))
+    return False
 
 
 def all_by_each(source: str) -> Said | None:

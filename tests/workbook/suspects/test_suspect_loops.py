@@ -20,6 +20,15 @@ OTHER_OLD = (
 OF_N = (
     "__global__ void k(const float* in, float* out, int N) {\nconst int i = blockIdx.x * B + threadIdx.x;\n"
 )
+OF_BYTES = (
+    "__global__ void k(const unsigned char* in, unsigned* bins, int N) {\nconst int n4 = N / 4;\n"
+    "const int t = blockIdx.x * B + threadIdx.x;\n"
+)
+BY_EACH = (
+    "what this loop adds hangs on no thread, so that each thread of the grid adds all of it. Put `if (blockIdx.x == 0 "
+    "&& threadIdx.x == 0)` in front, or begin at the thread's own, `{start}blockIdx.x * blockDim.x + threadIdx.x`, "
+    "and step by all threads, `j += gridDim.x * blockDim.x`."
+)
 EVERY = (
     "each thread stores every `{by}`-th that is behind it, and so those of other threads as well: step by all threads "
     "of the grid, `j += gridDim.x * blockDim.x`, or leave the loop out where the grid has a thread for each."
@@ -45,6 +54,15 @@ BEHIND = (
          f"Line 3: from its own, `threadIdx.x + blockIdx.x * B`, {BEHIND}"),
         (f"{OF_N}for (int j = i; j < N; j++) atomicAdd(out, in[j]);",
          f"Line 3: from its own, `i`, {BEHIND.replace('stores', 'adds')}"),
+        (f"{OF_BYTES}for (int j = n4 * 4; j < N; ++j) atomicAdd(&bins[in[j]], 1u);\n}}",
+         f"Line 4: {BY_EACH.format(start='j = n4 * 4 + ')}"),
+        (f"{OF_BYTES}for (int j = 0; j < N; ++j) {{\n    int b = in[j];\n    atomicAdd(&bins[b], 1u);\n}}\n}}",
+         f"Line 4: {BY_EACH.format(start='j = ')}"),
+        (f"{OF_BYTES}int sum = 0;\nsum += f(t);\nfor (int j = n4 * 4; j < N; ++j) sum += in[j];\n"
+         "atomicAdd(bins, sum);\n}",
+         f"Line 6: {BY_EACH.format(start='j = n4 * 4 + ')}"),
+        (f"{OF_BYTES}for (int j = n4 * 4 + t; j < N; ++j) atomicAdd(&bins[in[j]], 1u);\n}}",
+         f"Line 4: from its own, `n4 * 4 + t`, {BEHIND.replace('stores', 'adds')}"),
         (f"{OF_N}const int t = threadIdx.x;\nfor (int j = t; j < N; j += gridDim.x * B) out[j] = in[j];",
          f"Line 4: the loop goes on by all threads of the grid, and begins at `threadIdx.x`, {IN_EVERY}"),
         ("for (int i = t; i < N; i += f(2)) {\n    mine = in[i];\n}",
@@ -194,3 +212,20 @@ def test_a_loop_that_does_the_same_each_time_is_idle() -> None:
     assert idle(
         "for (int r = 0; r < 8; ++r) out[row] = 0;\nfor (int r = 0; r < 8; ++r) out[row + r] = 0;"
     ) == [1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (t == 0) {\nfor (int j = n4 * 4; j < N; ++j) atomicAdd(&bins[in[j]], 1u);\n}\n}",
+        "if (t == 0)\nfor (int j = n4 * 4; j < N; ++j) atomicAdd(&bins[in[j]], 1u);\n}",
+        "if (t > 0) return;\nfor (int j = n4 * 4; j < N; ++j) atomicAdd(&bins[in[j]], 1u);\n}",
+        "for (int j = n4 * 4 + t; j < N; j += gridDim.x * B) atomicAdd(&bins[in[j]], 1u);\n}",
+        "const int last = t + 4;\nfor (int j = n4; j < last; ++j) atomicAdd(&bins[in[j]], 1u);\n}",
+        "unsigned own[4];\nfor (int j = 0; j < 4; ++j) atomicAdd(&bins[j], own[j]);\n}",
+        "for (int j = 0; j < N; ++j) sum += in[j];\natomicAdd(bins, sum / t);\n}",
+        "for (int j = t + 1; j < N; ++j) atomicAdd(&bins[in[t]], in[j]);\n}",
+    ],
+)
+def test_a_loop_that_some_threads_go_through_or_each_for_its_own_is_not_doubted(text: str) -> None:
+    assert said(f"{OF_BYTES}{text}", [], "k.cu") == ""
