@@ -61,6 +61,8 @@ WHOLE_AS_GIVEN = (
 WRAPPED = "What is missing is a multiple of {turn:,}, in few elements: a counter of {bits} has run over."
 THAN = "than it has to be."
 """How ends what is said of wrong elements that are all off by one number: not why."""
+OF_ALL_THREADS = "as many as a block has threads"
+"""What is said where all wrong elements are off by that factor."""
 NOTHING = "Every wrong element is 0, which is what memory holds that was cleared: where should it be added, or stored?"
 
 
@@ -248,12 +250,13 @@ def _factor(wrong: Wrong) -> Iterator[str]:
         if not 2 <= factor <= LARGEST_FACTOR or not np.allclose(ratios, factor, rtol=ROUNDED, atol=0):
             continue
         if factor == wrong.block:
-            threads = f"as many as a block has threads: does each of them {'add' if up else 'divide'} what one should?"
+            does = f"does each of them {'add' if up else 'divide'} what one should"
+            threads = f", {OF_ALL_THREADS}: {does}? If so, put `if (threadIdx.x == 0)` in front."
         elif single and factor & (factor - 1):
             continue  # of one number, only a power of two is a sign
         else:
-            threads = f"what {'is added' if up else 'divides'} so many times?"
-        yield f"Every wrong element is {'exactly' if up else 'one over'} {factor} times what it has to be: {threads}"
+            threads = f": what {'is added' if up else 'divides'} so many times?"
+        yield f"Every wrong element is {'exactly' if up else 'one over'} {factor} times what it has to be{threads}"
 
 
 def _moved(wrong: Wrong) -> Iterator[str]:

@@ -22,7 +22,7 @@ from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case, make, unlike
 from grader.judge.correctness.comparison import Comparison
-from grader.judge.correctness.explaining import AT_EDGES, NOTHING, THAN
+from grader.judge.correctness.explaining import AT_EDGES, NOTHING, OF_ALL_THREADS, THAN
 from grader.judge.correctness.findings import AXES
 from grader.judge.correctness.verdict import (
     ALL_OF_IT,
@@ -429,8 +429,8 @@ def _confirmed(first: Seen, larger: Sequence[Seen]) -> tuple[str, ...]:
     cases = [seen for seen in (first, *larger) if seen.tells] or [first, *larger]
     fits = cases[0].comparison.fits
     found = tuple(said for said in fits if all(said in seen.comparison.fits for seen in cases))
-    # That nothing was added is seen, and no guess.
-    return found or tuple(said for said in first.comparison.fits if said == NOTHING)
+    # That nothing was added, or by all threads of a block, is seen, and no guess.
+    return found or tuple(said for said in first.comparison.fits if said == NOTHING or OF_ALL_THREADS in said)
 
 
 def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:

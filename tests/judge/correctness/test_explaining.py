@@ -52,7 +52,7 @@ def sums(radius: int, without: int | None = None) -> Array:
         (np.array([1.0]), np.array([1.46]), {}, WHOLE),
         (np.zeros(200), A + 0.3, {}, NOTHING),
         (A + 1000.0 * (abs(np.arange(200) % 64 - 31.5) > 28) * np.arange(200), A, {}, ""),
-        (A * 256, A, {}, "exactly 256 times what it has to be: as many as a block has threads"),
+        (A * 256, A, {}, "what it has to be, as many as a block has threads: does each of them add what one should?"),
         (A * 3, A, {}, "exactly 3 times"),
         (A, A * 17, {}, "one over 17 times"),
         (np.array([2048.0]), np.array([8.0]), {}, "exactly 256 times"),
