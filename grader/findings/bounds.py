@@ -42,6 +42,7 @@ _ONLY_BELOW = (
     "the number of elements too."
 )
 _OTHER_INDEX = "The condition in line {line} compares `{compared}`, and the index is `{index}`."
+_AS_WELL = " Let `{index} < {size}` hold as well."
 _NOT_COMPARED = "The condition in line {line} looks at {compared} alone: let {test} as well."
 _PARTS_NOT_COMPARED = (
     "The condition in line {line} looks at {compared} alone: let each number of which the index is made be {inside} as "
@@ -355,7 +356,10 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
     if index not in compared and not names & set(compared):
         near = [each for each in compared if names & _names(each)]
         if near and len(finding.shape or ()) == 1:
-            return _OTHER_INDEX.format(line=line, compared=near[0], index=index)
+            said = _OTHER_INDEX.format(line=line, compared=near[0], index=index)
+            return said + (
+                _AS_WELL.format(index=index, size=finding.extent) if finding.extent and not below else ""
+            )
         end, element = ("first", 0) if below else ("last", elements - 1)
         if looked_up := next((each for each in (index, text.formed.strip()) if "[" in each), ""):
             return _LOOKED_UP.format(formed=looked_up, end=end, array=finding.array, element=element)

@@ -276,6 +276,9 @@ def test_a_condition_that_is_missing_is_told_with_the_size() -> None:
     beyond = of_b("out_of_bounds", 4 * 140, size=4, guarded=6, text=text, extent="N")
     assert remedy(beyond) == "The condition in line 6 looks at `i` alone: let `c < N` hold as well."
     assert "`i` alone: let the index be less than" in remedy(replace(beyond, text=replace(text, index="")))
+    part = replace(beyond, text=Text("B[c]", "c", "", "if (r * N + c < M * N)"))
+    assert remedy(part).endswith("compares `r * N + c`, and the index is `c`. Let `c < N` hold as well.")
+    assert remedy(replace(part, element=-1)).endswith("and the index is `c`.")
     of_rows = remedy(replace(beyond, shape=(1, 131), block=(1, 0, 0)))
     assert of_rows.endswith(
         "let each number of which the index is made be less than the size that it counts along as well."
