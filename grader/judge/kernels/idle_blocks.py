@@ -4,6 +4,7 @@ kernel wrong, and each takes its turn on a multiprocessor."""
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -104,7 +105,10 @@ class _Side:
         # The block behind the last that stores may load neighbours: then one fewer is enough.
         size = int(sizes[named[0]]) if len(named) == 1 else 0
         each = -(-size // count)
-        enough = f"cdiv({named[0]}, {each})" if each > 1 and size % each == 0 else ""
+        by = re.fullmatch(r"cdiv\(\w+, *([A-Za-z_]\w*)\)", grid.text) if grid else None
+        times, rest = divmod(each * self.blocks, size or 1)
+        takes = f"{times} * {by[1]}" if by and not rest else str(each)
+        enough = f"cdiv({named[0]}, {takes})" if each > 1 and size % each == 0 else ""
         instead = (
             f"A block takes {each}: {enough} in place of {grid.text} is enough" if grid and enough else FEWER
         )

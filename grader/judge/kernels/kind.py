@@ -21,6 +21,7 @@ from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.large import main_size
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.kernels.track import Values
+from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress
 from grader.judge.submission import Kind, Submission
 from grader.judge.timing.bounds import bound
@@ -91,7 +92,7 @@ class Kernels(Kind[KernelFile]):
                     with measured.ahead(pool, current, values):
                         current.take(counted())
                         if current.refusal is None and current.counters is not None:
-                            self._note(pool, current, store, looked())
+                            self._note(pool, current, store, self._seen(pool, current, store, looked))
             finally:
                 left.set()
         if not right:
@@ -130,6 +131,24 @@ class Kernels(Kind[KernelFile]):
                 submission.count(counted, cases, unknown, pool.gpu is not None)
                 submission.claim(counted, cases, self.topic.claims, self.topic.claim_sizes)
         return counted
+
+    def _seen(
+        self,
+        pool: DevicePool,
+        current: KernelSubmission,
+        store: CaseStore,
+        looked: Callable[[], main_size.Looked],
+    ) -> main_size.Looked:
+        """What was seen at large sizes. Where that is wrong, it may be so in blocks that have nothing to do."""
+        try:
+            return looked()
+        except Refused as refused:
+            if refused.verdict != "fail":
+                raise
+            with pool.emulator() as runner:
+                cases = CaseRunner(self.topic, store, runner)
+                idle = idle_blocks.told(cases, current.compiled, current.blocks_seed)
+            raise refused.saying(f"{idle} {refused.reason}".lstrip()) from None
 
     def _note(
         self, pool: DevicePool, current: KernelSubmission, store: CaseStore, found: main_size.Looked

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from marking import Marking
 
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import idle_blocks
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import prepare
+from grader.judge.kernels.kind import Kernels
+from grader.judge.kernels.large.main_size import Looked
+from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool
+from grader.results import Verdict
 from grader.workbook import topics
 from grader.workbook.compiler import DEFAULT_ARCH
 from grader.workbook.kernel_file import parse_source
+from grader.workbook.topic import KernelTopic
 
 ROWS = """// /// launch
 // [[launch]]
@@ -59,4 +66,22 @@ def test_a_block_that_loads_the_neighbours_of_the_last_element_makes_no_grid_lar
     kernel = prepare(parse_source(text, topic.signature, Path("mine.cu")), DEFAULT_ARCH)
     with DevicePool("emulator", jobs=1, threads=1) as pool, pool.emulator() as child:
         said = idle_blocks.told(CaseRunner(topic, CaseStore(topic), child), kernel, seed=1)
-    assert said.endswith("A block takes 1024: cdiv(N, 1024) in place of cdiv(N, BLOCK) is enough.")
+    assert said.endswith("A block takes 1024: cdiv(N, 4 * BLOCK) in place of cdiv(N, BLOCK) is enough.")
+
+
+@pytest.mark.parametrize(("verdict", "idle"), [("fail", "Of the blocks, most are idle. "), ("timeout", "")])
+def test_what_is_wrong_at_large_sizes_alone_comes_behind_blocks_that_have_nothing_to_do(
+    verdict: Verdict, idle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = topics.load("add_bias")
+    assert isinstance(topic, KernelTopic)
+    file = parse_source(ROWS, topic.signature, Path("mine.cu"))
+    current = KernelSubmission(name="mine", file=file, kernel=prepare(file, DEFAULT_ARCH))
+    monkeypatch.setattr(idle_blocks, "told", lambda *_: "Of the blocks, most are idle.")
+
+    def looked() -> Looked:
+        raise Refused(verdict, "Every case is right, but not these.")
+
+    with DevicePool("emulator", jobs=1, threads=1) as pool, pytest.raises(Refused) as refused:
+        Kernels(topic)._seen(pool, current, CaseStore(topic), looked)
+    assert refused.value.reason == f"{idle}Every case is right, but not these."
