@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -393,6 +394,9 @@ class Look:
         if not below_device_memory(finding.address) and (finding.element or 0) >= 0:
             return ""
         index, _ = index_of(self.kernel.file.source, finding.line or 0, finding.array or "")
+        # What is read from memory is the index of another array, and what it was read by has passed.
+        innermost = re.findall(r"\[([^\[\]]*)\]", index)
+        index = innermost[0].strip() if innermost else index
         return PASSED.format(index=f"The index, `{index}`," if index else "The index")
 
     def _allocations(self, runner: Runner) -> list[Operation]:

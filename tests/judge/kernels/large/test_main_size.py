@@ -20,6 +20,7 @@ from records import record
 from tiers import sample
 
 from grader.emulator.machine.records import Touched
+from grader.emulator.runtime.layout import GLOBAL_BASE
 from grader.findings.bounds import GUARD
 from grader.judge.child import process
 from grader.judge.child.protocol import Launch, Record
@@ -294,6 +295,19 @@ def test_an_int_that_goes_on_too_far_is_told_wherever_it_leads(
     remedy = look.with_ranges(finding).remedy
     assert remedy is not None
     assert "Line 12: `index` is an int" in remedy
+
+
+def test_of_an_index_that_is_read_from_memory_the_inner_one_has_passed_an_int(pool: DevicePool) -> None:
+    topic, problem = kernel_topic("histogram"), {"N": 2_000_000_003}
+    assert topic.sampled is not None
+    kernel = prepare(topic.parse(SUBMISSIONS / "histogram" / "a_thread_for_each_of_four.cu"), pool.arch)
+    known = main_size.patterns(topic, np.random.default_rng(5))
+    with pool.emulator() as runner:
+        planned = kernel.plan(problem, runner.hello().limits)
+    look = main_size.Look(kernel, topic, topic.sampled, problem, planned, known)
+    remedy = look.with_ranges(FindingResult("out_of_bounds", 17, "", address=GLOBAL_BASE - 4096)).remedy
+    assert remedy is not None
+    assert remedy.startswith("The index, `j`, has passed")
 
 
 OF_32 = """\
