@@ -117,6 +117,13 @@ _CLEAR_BEFORE = (
     "Each block clears `{array}`, also what others have stored by then: blocks do not wait for one another, and a "
     f"__syncthreads() is for those of one block. {_CLEARED_BEFORE}"
 )
+_STATIC = {
+    True: "{words} makes of {array} one array in global memory, which all blocks share: {write}, and each block has "
+    "its own.",
+    False: "{words} makes of {array} one variable in global memory, which all threads of the grid share: {write}, and "
+    "each block has its own. One that each thread is to have for itself is declared in the kernel without either.",
+}
+"""Of an array, and of a variable that is none."""
 _OVERLAP = (
     "Blocks come to the same element. Each element of `{array}` is to be stored by one thread: does the index count "
     "the rows before its own, each of their whole length, and all that the blocks before have taken? Where blocks are "
@@ -296,7 +303,7 @@ def _there(finding: Finding) -> str:
 
 def _remedy(finding: Finding) -> str:
     if finding.kind == "race":
-        return _remedy_of_race(finding)
+        return _remedy_of_all_threads(finding) or _remedy_of_race(finding)
     if finding.no_texture or (finding.kind == "stored_read_only" and finding.instruction):
         return _CREATE_TEXTURE if finding.no_texture else _LATER_FETCH
     if finding.absence is not None or finding.scope == "cluster":
@@ -414,6 +421,19 @@ def _remedy_of_race(finding: Finding) -> str:
         beside = _CLEARED_BESIDE.format(array=finding.array, line=finding.clears)
         return beside if finding.clears else _ALL_ATOMIC
     return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC
+
+
+def _remedy_of_all_threads(finding: Finding) -> str:
+    """Of a variable that all threads share and that was to be a block's own; "" of any other."""
+    if finding.declared is None:
+        return ""
+    words, inside, is_array = finding.declared
+    write = "write" if inside else "declare it inside the kernel, with"
+    return _STATIC[is_array].format(
+        words=f"`{words}`",
+        array=f"`{finding.array}`",
+        write=f"{write} `__shared__` in place of `{words}`",
+    )
 
 
 def _of_steps(finding: Finding) -> str:

@@ -46,6 +46,9 @@ _ARRAY = re.compile(
     r"|bool|char|short|int|unsigned|long|size_t|u?int\d+_t|(?:float|half|u?int)[248])"
     r"\s+([^;(){}=]{1,400})(?=[;={])"
 )
+_OF_ALL_THREADS = re.compile(
+    r"\b(?P<words>(?:static\s+)?__device__|__device__\s+static|static)\b(?P<declared>[^;(){}=]{1,400})(?=[;={])"
+)
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
 _WITH_INDEX = re.compile(r"\b([A-Za-z_]\w*)\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 _BRACKETS = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
@@ -196,6 +199,27 @@ def adds_by_thread(source: str) -> bool:
             if "threadIdx.x" in (index, formed):
                 return True
     return False
+
+
+def in_global_memory(source: str, name: str | None) -> tuple[str, bool, bool] | None:
+    """How a file declares a variable of its own that all threads of the grid share: by which words, `static`; whether
+    inside a function; and whether it is an array. None of any other."""
+    text = plain(source)
+    for found in _OF_ALL_THREADS.finditer(text):
+        if (
+            declared := re.search(rf"\b{re.escape(name or '')}\s*(\[|,|\Z)", found["declared"])
+            if name
+            else None
+        ):
+            inside = text.count("{", 0, found.start()) > text.count("}", 0, found.start())
+            return " ".join(found["words"].split()), inside, declared[1] == "["
+    return None
+
+
+def reads(source: str, line: int, name: str) -> bool:
+    """Whether the kernel of a line reads a variable in some other line."""
+    lines = (number for number in lines_of_kernel(source, line) if number != line)
+    return any(re.search(rf"\b{re.escape(name)}\b", _side(statement(source, each), False)) for each in lines)
 
 
 def updated_in(source: str, line: int) -> tuple[str, ...]:

@@ -267,6 +267,10 @@ class Finding:
     clears: int | None = None
     """Of a race: which of its lines sets the element to 0, or, where one is not known, of the kernel's, where somebody
     knows the source."""
+    declared: tuple[str, bool, bool] | None = None
+    """Of a race for a variable of the file's own, in global memory, that was to be a thread's or a block's: the words
+    that put it there, `static`; whether that is inside a function; and whether it is an array. None of any other, or
+    where that is not to be seen."""
     lacks_block: str = ""
     """Of a race between blocks: the component of blockIdx in which they differ, `blockIdx.x`, where the index of what
     is stored is seen to have nothing of it; empty where that is not to be seen."""

@@ -35,6 +35,7 @@ from grader.workbook.cuda_source import (
     factors,
     goes_on,
     guard,
+    in_global_memory,
     in_turn,
     index_of,
     indexed_alike,
@@ -46,11 +47,13 @@ from grader.workbook.cuda_source import (
     one_suffices,
     only_if,
     pointee,
+    reads,
     shared_arrays,
     signed_char,
     statement,
     steps,
     uneven_loop,
+    updated_in,
 )
 from grader.workbook.reference import Problem
 
@@ -168,12 +171,29 @@ def _of_race(finding: Finding, source: str) -> Finding:
     if finding.scope != "warp" or called or few != only_if(source, other):
         few = None  # a barrier may stand in front of the condition
     finding = _with_lacking(replace(finding, clears=cleared, in_turn=apart, only_if=few), source)
+    finding = replace(finding, declared=_meant_for_block(finding, source))
     if few is not None and other == line:
         finding = replace(finding, steps=steps(source, line))
     if other not in (0, line):
         return finding
     by_blocks = finding.scope == "grid"
     return replace(finding, accumulates=accumulates(source, line, finding.array, by_blocks))
+
+
+def _meant_for_block(finding: Finding, source: str) -> tuple[str, bool, bool] | None:
+    """How a variable in global memory is declared that a race is about, where it was to be a thread's or a block's own:
+    `static` within a function, as C has it; or one of the file that each block sets anew for itself to read. One that
+    blocks count in together is meant to be in global memory."""
+    found, line, array = in_global_memory(source, finding.array), finding.place.line, finding.array or ""
+    if finding.space != "global" or found is None or found[1]:
+        return found if finding.space == "global" else None
+    if found[2] and finding.clears:
+        return found
+    counted = accumulates(source, line, array, by_blocks=True) or any(
+        array in updated_in(source, each) for each in lines_of_kernel(source, line)
+    )
+    sets = finding.action == "write" and (finding.lacks_block or not found[2])
+    return found if sets and not counted and reads(source, line, array) else None
 
 
 def _with_variables(finding: Finding, record: Record, source: str, sizes: Problem) -> Finding:

@@ -219,6 +219,44 @@ def test_what_every_block_stores_to_the_same_elements_is_to_be_added(index: str,
     assert ("does the index count the rows before" in remedy(found)) != adds
 
 
+BLOCKS_OWN = """\
+{file}
+__global__ void k(float* out)
+{{
+    {inside}
+    {stores}
+    __syncthreads();
+    out[blockIdx.x] = tile[0];
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "inside", "stores", "told"),
+    [
+        ("", "static float tile[32];", "tile[threadIdx.x] = 1;", "write `__shared__` in place of `static`"),
+        ("", "static float *p, tile[8][4];", "tile[threadIdx.x][0] += 1;", "one array in global memory"),
+        ("", "static float tile = 0;", "tile = out[threadIdx.x];", "`static` makes of `tile` one variable"),
+        ("__device__ float tile[32];", "", "tile[threadIdx.x] = 1;", "declare it inside the kernel, with"),
+        ("static __device__ float tile[32];", "", "tile[threadIdx.x] = 1;", "place of `static __device__`"),
+        ("__device__ float tile[4096];", "", "tile[blockIdx.x] = 1;", ""),
+        ("__device__ unsigned tile[8];", "atomicAdd(&tile[0], 1);", "tile[threadIdx.x] = 1;", ""),
+        ("__device__ unsigned tile;", "", "tile += 1;", ""),
+        ("__device__ unsigned other[8];", "", "tile[threadIdx.x] = 1;", ""),
+    ],
+)
+def test_a_variable_of_all_blocks_that_is_used_as_one_of_a_block_is_told(
+    file: str, inside: str, stores: str, told: str
+) -> None:
+    source = BLOCKS_OWN.format(file=file, inside=inside, stores=stores)
+    other = Access("write", at(5), block=(0, 0, 0))
+    race = Finding("race", at(5), 1, (1, 0, 0), (0, 0, 0), action="write", space="global", scope="grid")
+    race = replace(race, array="tile", address=0, allocation=Allocation(0, 128), other=other)
+    ((found,),) = (item.findings for item in located([record(findings=(race,))], {}, source))
+    assert told in remedy(found)
+    assert (found.declared is not None) == bool(told)
+
+
 def test_an_access_out_of_bounds_comes_with_what_its_index_is_made_of() -> None:
     source = (
         "__global__ void k(float* out, int N)\n{\n    int last = N - threadIdx.x;\n    out[last] = 0;\n}\n"
