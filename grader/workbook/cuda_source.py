@@ -49,6 +49,7 @@ _ARRAY = re.compile(
 _OF_ALL_THREADS = re.compile(
     r"\b(?P<words>(?:static\s+)?__device__|__device__\s+static|static)\b(?P<declared>[^;(){}=]{1,400})(?=[;={])"
 )
+_PRINTS = re.compile(r"\bprintf\s*\(")
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
 _WITH_INDEX = re.compile(r"\b([A-Za-z_]\w*)\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 _BRACKETS = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
@@ -199,6 +200,38 @@ def adds_by_thread(source: str) -> bool:
             if "threadIdx.x" in (index, formed):
                 return True
     return False
+
+
+def lines_that_print(source: str) -> list[int]:
+    """The lines that call printf."""
+    return [
+        number for number, text in enumerate(plain(source).splitlines(), 1) if _PRINTS.search(text[:_LONGEST])
+    ]
+
+
+def indexed_by_data(source: str, array: str) -> str:
+    """The declaration, `unsigned counts[256]`, of an array of a thread's own that some line indexes by what it, or the
+    line in which a variable of the index is set, reads from another array; "" of any other."""
+    text, name = plain(source), re.escape(array)
+    for number, line in enumerate(text.splitlines(), 1):
+        for index in (index for found, index in _WITH_INDEX.findall(line[:_LONGEST]) if found == array):
+            names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", index))
+            formed = (_set_to(source, number, each) for each in [*names][:_MOST_NAMES])
+            declared = re.search(
+                rf"\b((?:unsigned\s+)?\w+)\s+{name}\s*((?:\[[^\[\]]{{1,80}}\])+)\s*[;={{]", text
+            )
+            if declared and any("[" in each for each in (index, *formed)):
+                return f"{declared[1]} {array}{declared[2]}"
+    return ""
+
+
+def adds_to(source: str, array: str) -> bool:
+    """Whether some line adds to an element of an array."""
+    return any(
+        array in (found[1], found[3])
+        for line in plain(source).splitlines()
+        for found in _ADDITION.finditer(line[:_LONGEST])
+    )
 
 
 def in_global_memory(source: str, name: str | None) -> tuple[str, bool, bool] | None:

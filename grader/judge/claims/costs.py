@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from grader.analysis.cycles import ISSUE_CYCLES, SECTOR_CYCLES, Counters, cycles
 from grader.analysis.cycles import total as _sum
 from grader.emulator import metrics
 from grader.results import LineCost
 from grader.workbook import units
-from grader.workbook.cuda_source import Space, arrays_in, shared_arrays, turned_against, updated_in
+from grader.workbook.cuda_source import (
+    Space,
+    adds_to,
+    arrays_in,
+    indexed_by_data,
+    lines_that_print,
+    shared_arrays,
+    turned_against,
+    updated_in,
+)
 
 WORTH_SAYING = 0.1
 """The share of all cycles from which on waste is worth a word."""
@@ -62,8 +72,12 @@ def costliest(
     counters = lines[line]
     named = waste.arrays(source, line, counters)
     arrays = " and ".join(f"`{name}`" for name in named)
-    remedy = _turned(waste, source, line, counters) or _remedy(waste, source, named, threads).format(
-        array=arrays or "the array", threads=units.number_of(threads, "thread")
+    remedy = (
+        _prints(source, line)
+        or _turned(waste, source, line, counters)
+        or _remedy(waste, source, named, threads).format(
+            array=arrays or "the array", threads=units.number_of(threads, "thread")
+        )
     )
     return LineCost(line, waste.says(counters, arrays), remedy, wasted / all_cycles)
 
@@ -150,7 +164,8 @@ def _local(counters: Counters) -> float:
 
 def _says_local(counters: Counters, arrays: str) -> str:
     requests = units.count(_sum(counters, metrics.LOCAL_REQUESTS))
-    return f"{requests} requests to local memory{f', for {arrays}' if arrays else ''}"
+    of = f", for {arrays}" if arrays else ""
+    return f"{requests} requests to local memory, a thread's own part of global memory{of}"
 
 
 def _idle(counters: Counters) -> float:
@@ -164,10 +179,12 @@ def _says_idle(counters: Counters, arrays: str) -> str:
 
 
 def _remedy(waste: _Waste, source: str, arrays: tuple[str, ...], threads: int) -> str:
-    """What mends it; an array of one dimension has no rows to be padded, and in a block that ends within a warp lanes
-    are idle without any branch."""
+    """What mends it; an array of one dimension has no rows to be padded, in a block that ends within a warp lanes are
+    idle without any branch, and what data is the index of stays in no register."""
     if waste.cycles is _idle and threads % 32:
         return _WHOLE_WARPS
+    if waste.cycles is _local and (by_data := next(filter(None, map(partial(_by_data, source), arrays)), "")):
+        return by_data
     declared = shared_arrays(source)
     extents = [len(one.extents) for name in arrays for one in declared.get(name, ())]
     return BANKS if waste.remedy == PADDING and extents and max(extents) == 1 else waste.remedy
@@ -183,6 +200,33 @@ def _turned(waste: _Waste, source: str, line: int, counters: Counters) -> str:
             return _THROUGH_TILE.format(array=array, other=other)
     return ""
 
+
+def _prints(source: str, line: int) -> str:
+    """Of a line that prints, that this is what costs; "" of any other."""
+    return PRINTING.format(line=line) if line in lines_that_print(source) else ""
+
+
+def _by_data(source: str, array: str) -> str:
+    """Of an array that each thread has for itself and that data is an index of, how a block has one; "" of others."""
+    if not (declared := indexed_by_data(source, array)):
+        return ""
+    return (_COUNTED_IN if adds_to(source, array) else _LOOKED_UP).format(array=array, declared=declared)
+
+
+PRINTING = (
+    "Line {line} prints: printf stores its arguments to local memory, and all threads wait for one buffer, which is "
+    "counted with the rest. Take it out before the grade."
+)
+
+_OWN_COPY = (
+    "`{array}` is a copy that each thread has for itself, and as its index is read from memory, no compiler keeps it "
+    "in registers. Let a block have one, `__shared__ {declared}`: "
+)
+_COUNTED_IN = (
+    f"{_OWN_COPY}its threads set the elements to 0, meet at a __syncthreads(), and add with "
+    "atomicAdd(&{array}[…], …)."
+)
+_LOOKED_UP = f"{_OWN_COPY}its threads fill it together, and meet at a __syncthreads() before they read it."
 
 _THROUGH_TILE = (
     "`{other}` has rows where `{array}` has columns: with the indices exchanged it would be strided in place of "

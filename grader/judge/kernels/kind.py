@@ -158,10 +158,18 @@ class Kernels(Kind[KernelFile]):
         with pool.emulator() as runner:
             cases = CaseRunner(self.topic, store, runner)
             submission.claim_at_main_sizes(current, cases)
-            if main_size.ran_whole(found.at_main) and not any(record.may_wait for record in found.at_main):
-                current.first = partial(self._first, pool, current, store)
+            waits = any(record.may_wait for record in found.at_main)
+            tries = main_size.ran_whole(found.at_main) and not waits
+            current.first = partial(self._first, pool, current, store, tries)
 
-    def _first(self, pool: DevicePool, current: KernelSubmission, store: CaseStore, rung: str) -> str:
+    def _first(
+        self, pool: DevicePool, current: KernelSubmission, store: CaseStore, tries: bool, rung: str
+    ) -> str:
+        """`tries`: changes of it may be tried."""
+        if printing := right_tries.printing(current):
+            return printing
+        if not tries:
+            return ""
         if few := right_tries.few_threads(self.topic, current):
             return few
         with pool.emulator() as runner:

@@ -61,6 +61,16 @@ def told(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
     )
 
 
+def printing(current: KernelSubmission) -> str:
+    """That a kernel prints in so many threads that this is what is counted; "" where it does not."""
+    records = current.records or ()
+    calls = sum(record.host_calls.get("printf", 0) for record in records)
+    lines = cuda_source.lines_that_print(current.file.source)
+    if not lines or calls < max(WARP, sum(record.grid_blocks for record in records)):
+        return ""
+    return costs.PRINTING.format(line=lines[0])
+
+
 def few_threads(topic: Topic, current: KernelSubmission) -> str:
     """That blocks have fewer threads than a warp has lanes, where those of one of the topic's own kernels have more; ""
     of others."""

@@ -92,6 +92,14 @@ sum[j] += tile[0][j];
 atomicAdd(&bins[in[x]], 1);
 __shared__ float line[256];
 out[x] = line[8 * x];
+unsigned counts[256] = {0};
+const uchar4 four = in4[i];
+counts[four.x]++;
+sum[0] += counts[b];
+float table[16];
+int code = codes[i];
+out[i] = table[code];
+printf("%d\\n", i);
 """
 COUNTED = scattered("red") | {metrics.GLOBAL_SECTORS["ld"]: 10, metrics.GLOBAL_REQUESTS["ld"]: 10}
 
@@ -104,6 +112,20 @@ COUNTED = scattered("red") | {metrics.GLOBAL_SECTORS["ld"]: 10, metrics.GLOBAL_R
         (3, scattered("st"), "request of `out`", "elements of `out`"),
         (4, scattered("ld"), "request of `in`", "elements of `in`"),
         (5, LOCAL, ", for `sum`", "Keep `sum` in registers"),
+        (
+            12,
+            LOCAL,
+            "a thread's own part of global memory, for `sum` and `counts`",
+            "have one, `__shared__ unsigned counts[256]`",
+        ),
+        (12, LOCAL, "", "and add with atomicAdd(&counts[…], …)."),
+        (15, LOCAL, ", for `table`", "its threads fill it together"),
+        (
+            16,
+            LOCAL,
+            "40 requests to local memory",
+            "Line 16 prints: printf stores its arguments to local memory",
+        ),
         (8, conflicts("ld"), " in `line`:", "word: change which lane takes which element of `line`"),
         (
             6,

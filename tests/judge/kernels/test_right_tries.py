@@ -265,6 +265,16 @@ def test_a_tile_that_exchanges_nothing_is_told_how_it_is_turned(text: str, said:
     )
 
 
+@pytest.mark.parametrize(("calls", "told"), [(4096, True), (1, False)])
+def test_a_printf_is_told_that_is_counted_with_the_rest(calls: int, told: bool) -> None:
+    text = FOURS.replace("    for", '    printf("%d\\n", int(i));\n    for')
+    current = KernelSubmission(
+        name="mine.cu", file=parse_source(text, topics.load("vector_add").signature, Path("mine.cu"))
+    )
+    current.counted = ((record(grid=(16, 1, 1), host_calls={"printf": calls}),),)
+    assert right_tries.printing(current).startswith("Line 10 prints: ") == told
+
+
 @pytest.mark.parametrize(("threads", "few"), [(1, True), (16, True), (32, False)])
 def test_blocks_of_less_than_a_warp_are_told(threads: int, few: bool) -> None:
     topic = topics.load("vector_add")
