@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from grader.judge.provenance import provenance
 from grader.judge.runners.pool import check_arch
 from grader.results import Device, LaunchProfile, Profile, SourceLine
 from grader.sandbox.scratch import Scratch
+from grader.workbook import topics
 
 
 def run(
@@ -45,11 +47,27 @@ def run(
     problem = None if device == "emulator" else _gpu_problem()
     if device == "gpu" and problem is not None:
         raise problem
-    with compiling.in_words(source):
-        if device != "emulator" and problem is None:
-            return _run_native(source, arguments, options)
-        check_arch(arch)
-        return process.run(source, arguments, arch, options)
+    try:
+        with compiling.in_words(source):
+            if device != "emulator" and problem is None:
+                return _run_native(source, arguments, options)
+            check_arch(arch)
+            return process.run(source, arguments, arch, options)
+    except compiling.NotCompiled as error:
+        raise (error.lacks_main and _of_kernel(source)) or error from None
+
+
+def _of_kernel(source: Path) -> WarpladderError | None:
+    """What a file without main() is told that has a kernel to be graded; None of another."""
+    text = source.read_text(encoding="utf-8", errors="replace")
+    topic = topics.of_kernel(text) or ("TOPIC" if "/// launch" in text else "")
+    if not topic:
+        return None
+    return WarpladderError(
+        "this file has a kernel and no main(): by itself it is no program",
+        file=source,
+        remedy=f"ladder grade {topic} {shlex.quote(str(source))}",
+    )
 
 
 def profile(outcome: Outcome, source: Path, arch: str = devices.DEFAULT_ARCH) -> Profile:

@@ -81,6 +81,25 @@ def test_what_the_linker_misses_is_refused_by_name(
 
 
 @pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("__global__ void transpose(const float *a, float* b, int M, int N)\n{}", "ladder grade transpose"),
+        ("// /// launch\n__global__ void mine(float* b)\n{}", "ladder grade TOPIC"),
+        ("__global__ void mine(float* b)\n{}", "name the file that defines it"),
+    ],
+)
+def test_a_kernel_without_a_program_is_to_be_graded(
+    program: Path, monkeypatch: pytest.MonkeyPatch, text: str, remedy: str
+) -> None:
+    refuse(monkeypatch, NotThere([("main", str(program), 0)]))
+    program.write_text(text)
+    with pytest.raises(WarpladderError) as error:
+        run.run(program, device="emulator")
+    assert error.value.remedy is not None
+    assert error.value.remedy.startswith(remedy)
+
+
+@pytest.mark.parametrize(
     ("header", "said", "remedy"),
     [
         (

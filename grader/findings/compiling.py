@@ -36,6 +36,9 @@ _ERROR = re.compile(r"^(.+?)\((\d+)\): error: (.*)$", re.MULTILINE)
 class NotCompiled(WarpladderError):
     """The program's fault, and not that of the machine that compiles it."""
 
+    lacks_main = False
+    """Whether all that it lacks is a main()."""
+
 
 @contextmanager
 def in_words(source: Path) -> Iterator[None]:
@@ -88,6 +91,8 @@ def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:
     runtime = [name for name in names if name.lstrip("_").startswith("cuda")]
     library = [name for name in names if _LIBRARIES.match(name)]
     if not runtime and not library:
-        return NotCompiled(f"{said} not defined", file=shown, line=line, remedy=_DEFINED_ELSEWHERE)
+        refused = NotCompiled(f"{said} not defined", file=shown, line=line, remedy=_DEFINED_ELSEWHERE)
+        refused.lacks_main = names == ["main"]
+        return refused
     remedy = _RUNTIME_ONLY if library else ELSEWHERE
     return NotCompiled(f"{said} not known to ladder run without a GPU", file=shown, line=line, remedy=remedy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 from concurrent.futures import Future
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,8 +14,9 @@ from grader.judge.correctness.cases import Case
 from grader.judge.provenance import provenance
 from grader.judge.runners.pool import DevicePool, Progress, opened, silent
 from grader.results import Grade, Verdict
+from grader.workbook import topics
 from grader.workbook.reference import Problem
-from grader.workbook.source_file import check_name
+from grader.workbook.source_file import SourceFile, check_name, read_source
 from grader.workbook.topic import Topic
 
 
@@ -38,7 +40,7 @@ def grade(
     tried = cases_of(topic, seed, problem_overrides)
     check_file(topic.name, file)
     try:
-        parsed = topic.parse(file)
+        parsed = parse(topic, file)
     except WarpladderError as error:
         return refused(topic, str(file), "error", str(error))
     report = progress or silent
@@ -47,6 +49,19 @@ def grade(
         from grader.judge.graded import graded  # takes long, while children start
 
         return graded(found.result(), topic, parsed, file, tried, whole, report)
+
+
+def parse(topic: Topic, file: Path) -> SourceFile:
+    """A submission as its topic reads it; raises WarpladderError, naming file and line, and of a kernel of another
+    topic that one."""
+    other = topics.of_kernel(read_source(file, "a source file"), topic)
+    if not other:
+        return topic.parse(file)
+    raise WarpladderError(
+        f"its kernel, `{other}`, is one for {other} and not for {topic.name}",
+        file=file,
+        remedy=f"ladder grade {other} {shlex.quote(str(file))}",
+    )
 
 
 def check_file(name: str, file: Path) -> None:

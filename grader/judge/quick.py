@@ -7,7 +7,7 @@ from types import TracebackType
 
 from grader.errors import WarpladderError
 from grader.judge.correctness.cases import CaseStore
-from grader.judge.grade import cases_of, refused
+from grader.judge.grade import cases_of, parse, refused
 from grader.judge.graded import graded
 from grader.judge.runners.pool import DevicePool
 from grader.results import Grade
@@ -34,7 +34,7 @@ class QuickCheck:
     def check(self, file: Path) -> Grade:
         """The cases up to the first that fails; without rung and points."""
         try:
-            parsed = self._topic.parse(file)
+            parsed = parse(self._topic, file)
         except WarpladderError as error:
             return refused(self._topic, str(file), "error", str(error))
         return graded(self._pool, self._topic, parsed, file, self._tried, False, store=self._store)

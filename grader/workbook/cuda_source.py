@@ -96,8 +96,9 @@ _DIVISION = re.compile(
 FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
 """Where a function of a file begins: its name, and its parameters."""
 
-KERNEL = re.compile(r"__global__[^;{}]{0,200}?\((?P<taken>[^(){}]{1,400})\)\s*\{")
-"""Where a kernel of a file begins, and its parameters."""
+KERNEL = re.compile(r"__global__[^;{}]{0,200}?\b(?P<name>\w+)\s*\((?P<taken>[^(){}]{1,400})\)\s*\{")
+"""Where a kernel of a file begins, its name and its parameters."""
+_QUALIFIER = re.compile(r"\b(?:const|__restrict__|__restrict|restrict|volatile|__grid_constant__)\b")
 
 
 @dataclass(frozen=True)
@@ -873,6 +874,18 @@ def comma_index(line: str, text: str) -> str:
         f"of the numbers in `{array}[{row}, {column}]` C++ takes the last alone, `{array}[{column}]`: write "
         + (f"`{array}[{row}][{column}]`" if several else f"one index, {flat}")
     )
+
+
+def kernels(source: str) -> dict[str, list[str]]:
+    """The kernels of a text, and what each takes: of pointers the type they point to, `float*`, of all else ""."""
+    found = KERNEL.finditer(plain(source))
+    return {each["name"]: [taken(one) for one in each["taken"].split(",")] for each in found}
+
+
+def taken(parameter: str) -> str:
+    """The type that a parameter points to, `float*`, without its name and qualifiers; "" where it does not point."""
+    pointed, star, _ = _QUALIFIER.sub(" ", parameter).partition("*")
+    return f"{' '.join(pointed.split())}*" if star else ""
 
 
 def int_sizes(text: str) -> tuple[list[str], int]:

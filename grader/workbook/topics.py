@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from grader.errors import WarpladderError
-from grader.workbook import exercises, programs
+from grader.workbook import cuda_source, exercises, programs
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, Number, nearest
 from grader.workbook.kernel_file import parse_kernel_file
@@ -84,6 +84,24 @@ def load(name: str, root: Path | None = None, or_exercise: bool = False) -> Topi
 def names(root: Path | None = None) -> list[str]:
     """What the topics are called, in the order of the alphabet."""
     return sorted(path.parent.name for path in ((root or content_root()) / "lessons").glob("*/topic.toml"))
+
+
+def of_kernel(source: str, graded: Topic | None = None) -> str:
+    """The topic or small exercise whose kernel a text has, by its name and what it takes; "" where it has none, or one
+    that may be of the topic that it is `graded` as."""
+    found = cuda_source.kernels(source)
+    asked = [] if graded is None else _taken(graded)
+    if graded is not None and any(
+        name == graded.signature.name or takes == asked for name, takes in found.items()
+    ):
+        return ""
+    known = {*names(), *exercises.names()} & found.keys()
+    of_name = (name for name in found if name in known)
+    return next((name for name in of_name if _taken(load(name, or_exercise=True)) == found[name]), "")
+
+
+def _taken(topic: Topic) -> list[str]:
+    return [cuda_source.taken(f"{item.ctype} {item.name}") for item in topic.signature.params]
 
 
 def _read_topic(folder: Path, root: Path) -> Topic:

@@ -15,7 +15,7 @@ from grader.emulator.places import GIVEN, Listed, Place
 from grader.errors import WarpladderError
 from grader.judge.child.recording import MOST_PRINTED
 from grader.judge.correctness.cases import CaseStore, make
-from grader.judge.grade import grade
+from grader.judge.grade import grade, parse
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.submission import KernelSubmission, compile_it, explain
 from grader.judge.profile import profile
@@ -85,6 +85,20 @@ def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str
     runner.close()
     assert failed.refusal.reason.startswith(begins)
     assert failed.refusal.reason.endswith(ends)
+
+
+def test_a_kernel_of_another_topic_is_told_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(TOPICS["transpose"].rung("00_naive").path.read_text(encoding="utf-8"))
+    with pytest.raises(WarpladderError) as error:
+        parse(TOPICS["vector_add"], file)
+    assert error.value.remedy == f"ladder grade transpose {file}"
+    named = "__global__ void transpose(const float* x, const float *y, float* __restrict__ z, int N) {\n"
+    assert topics.of_kernel(named, TOPICS["vector_add"]) == "", "a kernel may have any name"
+    assert topics.of_kernel(named) == "", "transpose takes something else"
+    assert topics.of_kernel(named.replace("transpose", "vector_add"), TOPICS["transpose"]) == "vector_add"
+    own = [(topic, kernel) for topic in TOPICS.values() for kernel in topic.kernel_files]
+    assert {topics.of_kernel(kernel.source, topic) for topic, kernel in own} == {""}
 
 
 def test_atomics_do_not_hide_scattered_writes(tmp_path: Path, marked: Marking) -> None:
