@@ -61,7 +61,7 @@ def actor(finding: Finding) -> str:
     warp = f"the warp of thread {finding.thread}"
     other = finding.other or Access()
     met = finding.kind == "race" and other.thread == finding.thread and finding.scope != "cluster"
-    return f"another thread of {warp}" if met else warp
+    return f"{'a' if other.any_of_warp else 'another'} thread of {warp}" if met else warp
 
 
 def who(finding: Finding) -> str:
@@ -84,6 +84,8 @@ def other_party(finding: Finding, other: Access) -> str:
         return f"thread {other.thread} of block {other.block}"
     if other.thread is None:
         return "another thread of the block"
+    if finding.scope == "warp" and finding.any_of_warp and not other.any_of_warp:
+        return f"thread {other.thread}"
     if finding.scope == "warp" and (other.any_of_warp or other.thread == finding.thread):
         return "another thread of its warp"
     if other.any_of_warp:

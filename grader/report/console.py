@@ -30,6 +30,7 @@ from grader.results import (
     LineCost,
     RungResult,
     TimeLimit,
+    Verdict,
 )
 from grader.workbook import units
 from grader.workbook.exercises import SOLUTION
@@ -289,17 +290,17 @@ def bound_of(result: Climb) -> str:
 
 def _footnotes(result: Climb, measured: Climb | None, every: bool) -> Iterable[Text]:
     for baseline in result.baselines:
-        yield Text(f"{baseline.name}: {units.seconds(baseline.time_s)}")
+        yield Text(unbroken(f"{baseline.name}: {units.seconds(baseline.time_s)}"))
     names = " ".join(baseline.name for baseline in result.baselines)
     if known := [f"{name}: {meaning}." for name, meaning in BASELINES.items() if name in names]:
         yield Text(" ".join(known), "dim")
     if said := bound_of(result):
-        yield Text(said)
+        yield Text(unbroken(said))
     if _modelled([result]):
         yield Text(MODELLED, "dim")
     if measured is not None:
         times = ", ".join(_times_of_all(result, measured))
-        yield Text(f"Measured on a real {measured.device.name}, rung by rung: {times}.", "dim")
+        yield Text(unbroken(f"Measured on a real {measured.device.name}, rung by rung: {times}."), "dim")
         yield from _beside_model(result, measured)
     if any(rung.side_step for rung in result.rungs):
         yield Text(f"{SIDE_STEP} {NO_SPEED}: an idea that need not be faster here.", "dim")
@@ -468,7 +469,7 @@ def said(result: Grade) -> Iterable[str | None]:
 
 
 def _next(hint: Hint, lead: str = "Next") -> Text:
-    return Text.assemble((f"{lead}: ", "bold"), hint.text)
+    return Text.assemble((f"{lead}: ", "bold"), unbroken(hint.text))
 
 
 def _more(what: str, command: str) -> Text:
@@ -508,7 +509,7 @@ def time_limits(result: Grade) -> Padding:
     table.add_column(width=1)
     table.add_column(ratio=1)
     for item in result.time_limits:
-        table.add_row(mark(item.held), Text(time_limit(result, item), "" if item.held else "red"))
+        table.add_row(mark(item.held), Text(unbroken(time_limit(result, item)), "" if item.held else "red"))
     return Padding(table, (0, 0, 0, 2))
 
 
@@ -611,14 +612,23 @@ def _paid(result: Grade, rungs: Sequence[str]) -> Sequence[str]:
     return () if result.rung_reached is None else rungs[: rungs.index(result.rung_reached) + 1]
 
 
+_LAST: Mapping[Verdict, str] = {
+    "fail": "a wrong one",
+    "error": "one that could not be run",
+    "timeout": "one that did not come to its end",
+    "skip": "one that was not run",
+}
+"""What is said of a case that is not right, by its verdict."""
+
+
 def cases_right(result: Grade) -> str:
     """How many cases are right; where the last is the only wrong one, that it stopped there; and where none is wrong,
     though the kernel is, that the reason is no case."""
     cases = result.cases
     passed = sum(case.verdict == "pass" for case in cases)
     if passed == len(cases) - 1 and cases[-1].verdict != "pass":
-        before = f"{units.number_of(passed, 'case')} right, then a" if passed else "The first case is a"
-        return f"{before} wrong one; none is tried after that"
+        before = f"{units.number_of(passed, 'case')} right, then" if passed else "The first case is"
+        return f"{before} {_LAST[cases[-1].verdict]}; none is tried after that"
     of_sizes = f"of {units.number_of(len({tuple(case.problem.items()) for case in cases}), 'size')}"
     if passed == len(cases) and result.verdict != "pass":
         return (

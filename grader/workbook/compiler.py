@@ -414,8 +414,8 @@ def _of_c(item: Diagnostic) -> str | None:
         return None
     if "__shared__" in line:
         return (
-            "the size is a constexpr; of an array without one, extern __shared__ float x[], the launch block gives the "
-            "bytes as `shared`"
+            "make the size a constexpr. If only the launch knows it, declare extern __shared__ float x[], and give its "
+            "bytes in the launch block, as `shared`"
         )
     if re.search(r"\(\s*\*", line):
         return (

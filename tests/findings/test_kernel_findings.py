@@ -437,6 +437,10 @@ def test_no_thread_races_with_itself(any_of_warp: bool) -> None:
     assert "which another thread of its warp writes" in message(of_tile("race", scope="warp", other=same))
     broadcast = of_tile("race", scope="warp", any_of_warp=True, other=replace(same, any_of_warp=False))
     assert message(broadcast).startswith("another thread of the warp of thread (1, 0, 0) reads")
+    assert "which thread (1, 0, 0) writes" in message(broadcast)
+    several = message(of_tile("race", scope="warp", any_of_warp=True, other=replace(same, any_of_warp=True)))
+    assert several.startswith("a thread of the warp of thread (1, 0, 0) reads")
+    assert "which another thread of its warp writes" in several
 
 
 def test_who_raced_is_not_made_up() -> None:

@@ -1,6 +1,7 @@
 """Views of results, from results made up here: everything fits 80 columns and says how it is known."""
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -201,6 +202,12 @@ def test_beside_what_was_modelled_stands_what_was_measured() -> None:
     assert record is not None
     text = shown(console.climb(emulated, "Matrix product", record))
     assert f"Measured on a real NVIDIA H200, rung by rung: {units.seconds(record.rungs[0].time_s)}," in text
+    for width in (70, 74, 78):
+        screen = terminal(width=width, color_system=None, highlight=False)
+        with screen.capture() as capture:
+            screen.print(console.climb(emulated, "Matrix product", record))
+        prose = capture.get()
+        assert not re.search(r"\d\n(?:[mµ]?s)\b", prose), prose
     assert records.measured(replace(emulated, problem={"M": 8, "N": 8, "K": 8})) is None
     assert records.measured(CLIMB) is None
 
@@ -250,6 +257,8 @@ def test_a_grade_that_failed_quotes_the_line_once() -> None:
     assert "ladder grade gemm mine.cu --set M=33 --set N=31 --set K=7 --seed 1" in text
     assert text.count("total += tile[x];") == 1
     assert "Ladder" not in text
+    ended = replace(grade, verdict="timeout", cases=[cases[0], replace(cases[1], verdict="timeout")])
+    assert "1 case right, then one that did not come to its end; none" in shown(console.grade(ended, [], []))
 
 
 def test_a_wrong_grade_without_a_wrong_case_says_that_something_else_failed() -> None:

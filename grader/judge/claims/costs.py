@@ -238,7 +238,8 @@ _WHOLE_WARPS = "A block has {threads}, and a warp is 32: let it have a multiple 
 
 BANKS = (
     "Let the 32 lanes of a warp access 32 different banks, or one and the same word: change which lane takes which "
-    "element of {array}, or let a lane that takes several beside one another read them as float4s, each once."
+    "element of {array}, or let a lane that takes several beside one another read 16 bytes at a time, as a float4 or a "
+    "uint4, each once."
 )
 PADDING = (
     "Let the 32 lanes of a warp access 32 different banks, or one and the same word: pad the rows of {array} by one "

@@ -547,8 +547,9 @@ class _Launches:
         for (times, more), name in product(around, dimensions(topic)):
             problem = self._around(topic, name, times * tile + more)
             if problem is not None:
-                size = f"{times} · {tile}{f' {more:+d}' if more else ''}"
-                yield Threshold(problem, f"There {name} is {size}.", thorough=tile & (tile - 1) != 0)
+                tiles = f"{times} · {tile}" if times > 1 else f"{tile}"
+                rest = f" {'+' if more > 0 else '−'} {abs(more)}" if more else ""
+                yield Threshold(problem, f"There {name} is {tiles}{rest}.", thorough=tile & (tile - 1) != 0)
 
     @staticmethod
     def _around(topic: Topic, name: str, size: int) -> Problem | None:

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from grader.report import console as views
 from grader.report import words
+from grader.report.terminal import unbroken
 from grader.results import ClaimResult, Grade
 from grader.workbook import cuda_source
 from grader.workbook.topic import Topic
@@ -217,7 +218,7 @@ def _limits(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
         yield Text(f"Right, and {result.rung_reached} is reached. {needs}:")
         yield views.claims(missing)
     else:
-        yield Text(result.hints[0].text)
+        yield Text(unbroken(result.hints[0].text))
     if result.costliest is not None:
         yield Text()
         yield from views.costliest(result.costliest, source)

@@ -463,7 +463,11 @@ HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
         ),
         ("__global__ void gemm(int i) { int x[2][2]; x[i, 1] = 0; }", 5, ["`x[1]`: write `x[i][1]`"]),
         ("__global__ void gemm(int N) { float x[N]; }", 5, ["known at run time only: make the size a cons"]),
-        ("__global__ void gemm(int N) { __shared__ int x[N]; }", 5, ["extern __shared__ float x[], the lau"]),
+        (
+            "__global__ void gemm(int N) { __shared__ int x[N]; }",
+            5,
+            ["make the size a constexpr. If only the launch knows it, declare extern __shared__ float x[]"],
+        ),
         ("__global__ void gemm(int* C, int N) { auto x = (int (*)[N])C; }", 5, ["x[row * N + column]"]),
     ],
 )

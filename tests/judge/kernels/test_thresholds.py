@@ -187,8 +187,9 @@ def test_tiles_that_are_no_power_of_two_are_tried_around_their_multiples(
 
 
 def test_large_tiles_are_tried_with_rests_nearby(tmp_path: Path) -> None:
-    rests = {problem["N"] % 1024 for problem, _ in found(tmp_path, "a[i] + b[i] * (N / 1024)")}
-    assert {1, 7, 1023, 257, 769} <= rests
+    cases = found(tmp_path, "a[i] + b[i] * (N / 1024)")
+    assert {1, 7, 1023, 257, 769} <= {problem["N"] % 1024 for problem, _ in cases}
+    assert {"There N is 1024 − 1.", "There N is 2 · 1024 + 1."} <= {said for _, said in cases}
 
 
 def test_a_grid_of_a_fixed_size_is_tried_with_a_share_too_few(tmp_path: Path) -> None:
