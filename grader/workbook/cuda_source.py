@@ -250,6 +250,12 @@ def in_global_memory(source: str, name: str | None) -> tuple[str, bool, bool] | 
     return None
 
 
+def has_static(source: str) -> bool:
+    """Whether a text has a variable that C keeps from call to call."""
+    found = (each for each in _OF_ALL_THREADS.finditer(plain(source)) if each["words"] == "static")
+    return any(not re.search(r"\b(?:const|constexpr|__shared__)\b", each["declared"]) for each in found)
+
+
 def reads(source: str, line: int, name: str) -> bool:
     """Whether the kernel of a line reads a variable in some other line."""
     lines = (number for number in lines_of_kernel(source, line) if number != line)

@@ -274,12 +274,19 @@ def of_warps(refused: Refused) -> RightAtFirst:
     )
 
 
-def of_later_call(refused: Refused) -> RightAtFirst:
-    """What a kernel that is right when it is called first does when it is called again."""
+def of_later_call(refused: Refused, static: bool = False) -> RightAtFirst:
+    """What a kernel that is right when it is called first does when it is called again; `static`: its text has such a
+    variable."""
+    kept = "a `static` variable, which is in global memory," if static else "a `__device__` variable"
+    remedy = (
+        "Without `static` each thread has its own, and with `__shared__` in place of it each block."
+        if static
+        else "Have the last block put back what all calls begin with."
+    )
     return RightAtFirst(
         refused.verdict,
-        "It is right once only: a later call finds in a `__device__` variable what earlier ones have left there. "
-        f"Have the last block put back what all calls begin with. Later: {refused.reason}",
+        f"It is right once only: a later call finds in {kept} what earlier ones have left there. {remedy} Later: "
+        f"{refused.reason}",
     )
 
 

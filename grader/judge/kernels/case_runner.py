@@ -29,7 +29,7 @@ from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Lost, Refused
 from grader.judge.runners.runner import Runner
 from grader.results import Accuracy, CaseResult
-from grader.workbook import compiler
+from grader.workbook import compiler, cuda_source
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
 
@@ -286,7 +286,7 @@ class CaseRunner:
 
     def _of_again(self, refused: Refused, attempt: CaseRun, first: Outcome) -> Refused:
         if attempt.after:
-            return of_later_call(refused)
+            return of_later_call(refused, cuda_source.has_static(attempt.kernel.file.source))
         if attempt.order != ORDERS[0]:
             blocks_meet = any(record.communicates and record.grid_blocks > 1 for record in first.records)
             return of_order(refused, attempt.order) if blocks_meet else of_warps(refused)
