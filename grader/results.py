@@ -268,6 +268,7 @@ class RungResult:
     timeline: list[Interval] = field(default_factory=list)  # one run of a schedule; of kernels, empty
     error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
     l2_bytes: int | None = None  # bytes between its SMs and the L2 cache, at `counted` sizes
+    other_kernel: bool = False  # at `counted` sizes other kernels are launched than at `problem`
 
 
 @dataclass(frozen=True)

@@ -192,4 +192,4 @@ def place(device: DeviceSpec, rung: RungResult, growth: Growth | None = None) ->
         "tensor": (done.tensor_flop - done.warpgroup_flop) / ceiling.tensor
         + done.warpgroup_flop / ceiling.warpgroup,
     }
-    return Placed(rung.id, rung.time_s, rung.time_source, done, roof_s)
+    return Placed(rung.id, rung.time_s, rung.time_source, done, roof_s, rung.other_kernel)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -12,11 +11,8 @@ from rich.text import Text
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.intensity import Ratio, ratio
 from grader.analysis.roofline import LEVELS, NAMES, UNITS, Growth, Placed, Unit, place, roofs
-from grader.errors import WarpladderError
 from grader.results import Climb, Device, RungResult
-from grader.workbook import compiler, topics, units
-from grader.workbook.launches.plan import plan
-from grader.workbook.topic import Topic
+from grader.workbook import topics, units
 
 OTHER_KERNEL = "‡"
 OTHER_KERNEL_SAID = (
@@ -42,14 +38,10 @@ def placed(result: Climb) -> list[Placed]:
     any algorithm has to move, everything else as the operations grow. Raises WarpladderError for a topic that is not
     known.
     """
-    topic, device = topics.load(result.topic), device_of(result)
-    growth = _growth(topic, result)
-    found = ((rung, place(device, rung, growth)) for rung in result.rungs if rung.verdict == "pass")
-    return [
-        replace(item, other_kernel=_launches_others(topic, result, rung, device.sms))
-        for rung, item in found
-        if item is not None
-    ]
+    growth = _growth(result)
+    device = device_of(result)
+    found = (place(device, rung, growth) for rung in result.rungs if rung.verdict == "pass")
+    return [item for item in found if item is not None]
 
 
 def name_of(rung: Placed) -> str:
@@ -57,30 +49,10 @@ def name_of(rung: Placed) -> str:
     return f"{rung.rung} {OTHER_KERNEL}" if rung.other_kernel else rung.rung
 
 
-def _launches_others(topic: Topic, result: Climb, rung: RungResult, sms: int) -> bool:
-    """Whether what was counted of a rung are other kernels than those that were timed, as where a row goes to several
-    blocks while there are few: then the counts do not grow as the problem does."""
-    if result.counted is None or result.counted == result.problem:
-        return False
-    try:
-        file = topic.kernel_file(rung.id if rung.id in topic.ladder.ids else rung.file)
-        if all(launch.when is None for launch in file.launches):
-            return False
-        names = file.constant_names
-        constants = compiler.constants(file.source, names, file=file.path, arch=result.device.arch)
-        counted, timed = (
-            [launch.kernel for launch in plan(file, sizes, constants, sms).launches]
-            for sizes in (result.counted, result.problem)
-        )
-    except WarpladderError:  # a learner's file, of which the record alone is left
-        return False
-    return counted != timed
-
-
-def _growth(topic: Topic, result: Climb) -> Growth:
+def _growth(result: Climb) -> Growth:
     if result.counted is None or result.counted == result.problem:
         return Growth()
-    reference = topic.reference
+    reference = topics.load(result.topic).reference
     moved = reference.min_bytes(result.problem) / reference.min_bytes(result.counted)
     computed = reference.min_flop(result.counted)
     return Growth(reference.min_flop(result.problem) / computed if computed else moved, moved)

@@ -166,9 +166,3 @@ def test_a_rung_is_marked_of_which_another_kernel_was_counted(topic: str, marked
     record = load(content_root() / "measurements" / "h200" / f"{topic}.json", Climb)
     assert [rung.rung for rung in rooflines.placed(record) if rung.other_kernel] == marked
     assert (rooflines.OTHER_KERNEL_SAID in pictures.roofline(record)) == bool(marked)
-
-
-def test_a_record_of_a_file_that_is_gone_is_placed() -> None:
-    record = load(content_root() / "measurements" / "h200" / "softmax.json", Climb)
-    own = replace(record.rungs[-1], id="mine.cu", file="no/such/mine.cu")
-    assert not rooflines.placed(replace(record, rungs=[own]))[0].other_kernel

@@ -8,10 +8,14 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
+from grader.analysis.devices import named
 from grader.emulator.devices import DEFAULT_ARCH
 from grader.judge.child.protocol import Hello
 from grader.judge.climb import climb
 from grader.judge.kernels import track
+from grader.judge.kernels.climb import KernelClimb
+from grader.judge.kernels.compiled import prepare
+from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.runners import pool
 from grader.judge.runners.runner import Runner
 from grader.judge.timing import rounds
@@ -19,7 +23,7 @@ from grader.results import Climb, RungResult, from_json, to_json
 from grader.workbook import topics
 from grader.workbook.ladder import Rung
 from grader.workbook.source_file import SourceFile
-from grader.workbook.topic import Topic
+from grader.workbook.topic import KernelTopic, Topic
 
 LD, ST = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_{}_pipe_lsu_mem_global_op_st.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
@@ -102,6 +106,18 @@ def test_numbers_do_not_depend_on_how_many_work_at_a_time() -> None:
     two = climb(topic, "emulator", sizes, jobs=2)
     one = climb(topic, "emulator", sizes, jobs=1)
     assert without_provenance(one) == without_provenance(two)
+
+
+def test_a_rung_is_marked_that_launches_other_kernels_where_it_is_counted() -> None:
+    """Few rows of layernorm are counted, and there a row of rung 05 goes to several blocks."""
+    topic = topics.load("layernorm")
+    assert isinstance(topic, KernelTopic)
+    with pool.DevicePool("emulator", DEFAULT_ARCH, jobs=1) as emulator:
+        ladder = KernelClimb(emulator, topic, topic.sizes_main, None, pool.silent)
+        for rung, others in ((topic.rungs[0], False), (topic.rungs[5], True)):
+            kernel = prepare(rung.file, DEFAULT_ARCH)
+            item = KernelSubmission(name=rung.id, file=rung.file, kernel=kernel, counted=((),))
+            assert ladder.launches_others(item, named("H200").sms) == others, rung.id
 
 
 def test_progress_is_reported_for_every_rung() -> None:

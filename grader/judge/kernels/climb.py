@@ -29,6 +29,7 @@ from grader.workbook.content import name_of
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import Rung
+from grader.workbook.launches.plan import plan
 from grader.workbook.reference import Problem
 from grader.workbook.topic import KernelTopic
 
@@ -170,13 +171,29 @@ class KernelClimb:
             provenance=rounds.watched(made, measured.watch, measured.flush_bytes),
             rungs=[
                 rung_result(
-                    rung, climbed[rung.id], times[rung.id], against, self._errors(rung.id, climbed, measured)
+                    rung,
+                    climbed[rung.id],
+                    times[rung.id],
+                    against,
+                    self._errors(rung.id, climbed, measured),
+                    self.launches_others(climbed[rung.id], spec.sms),
                 )
                 for rung in self.topic.ladder.rungs
             ],
             baselines=[item for item in (library, ceiling) if item is not None],
             bound=floor,
         )
+
+    def launches_others(self, item: KernelSubmission, sms: int) -> bool:
+        """Whether other kernels are counted than are timed, as where a row goes to several blocks while there are few:
+        then the counts do not grow as the problem does."""
+        if item.records is None or item.refusal is not None:
+            return False
+        counted, timed = (
+            [launch.kernel for launch in plan(item.file, sizes, item.compiled.constants, sms).launches]
+            for sizes in (self.counted, self.main)
+        )
+        return counted != timed
 
     def _errors(self, rung: str, climbed: Mapping[str, KernelSubmission], measured: _Measured) -> _Errors:
         """At the sizes that were timed, or else the worst of the cases."""
@@ -221,6 +238,7 @@ def rung_result(
     time: _Time | None,
     against: Mapping[str, float | None],
     errors: _Errors | None = None,
+    other_kernel: bool = False,
 ) -> RungResult:
     """A rung as results show it; `against` are the times it is compared with."""
     counters, used = item.counters, item.resources
@@ -261,4 +279,5 @@ def rung_result(
         accuracy=None if errors is None else errors.accuracy,
         error_bound=None if errors is None else errors.bound,
         l2_bytes=None if item.records is None else counting.l2_bytes(item.records),
+        other_kernel=other_kernel,
     )
