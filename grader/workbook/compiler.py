@@ -48,7 +48,8 @@ _OF_THREE = re.compile(r"\b(?:uint3|dim3)\b")
 _REMEDIES = {
     _NO_SPACE: "write __device__ before the function (a constexpr helper too), "
     "and leave host code such as main() out of the file",
-    "pointer-to-object type but it has type": "a pointer has one index, such as x[row * N + column]",
+    "pointer-to-object type but it has type": "a pointer has one index, such as x[size_t(row) * N + column], "
+    "where a row has N elements",
     'overloaded function "atomic': "atomics take an address, and a value of its type: atomicAdd(&x[0], value)",
     "must have a void return type": "write void, and store the result in an output",
     "initializer not allowed for __shared__": "declare it alone, let one thread set it, and then __syncthreads()",
@@ -418,9 +419,7 @@ def _of_c(item: Diagnostic) -> str | None:
             "bytes in the launch block, as `shared`"
         )
     if re.search(r"\(\s*\*", line):
-        return (
-            "a pointer to rows has their length as a constexpr: index the array itself, x[row * N + column]"
-        )
+        return "a pointer to rows has their length as a constexpr: index the array itself, x[size_t(row) * N + column]"
     return "C++ has no array whose size is known at run time only: make the size a constexpr"
 
 

@@ -70,7 +70,8 @@ def by_limits(
             if exchanged and 1 < blocks <= limits["max_threads_per_block"]
             else "Take blocks of 256 and a grid of cdiv(N, 256), and count the blocks before in the index."
             if blocks == 1
-            else "Make `block` smaller and let each thread compute more elements, or use more blocks.",
+            else "Make `block` smaller, by the constant that it is made of where it has one, and let each thread "
+            "compute more elements, or use more blocks.",
         )
     for axis, extent in zip("xyz", launch.block, strict=True):
         if extent > limits[f"max_block_dim_{axis}"]:
