@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ def write_texts(app: Sphinx, failure: Exception | None) -> None:
     if failure is not None or app.builder.name != "html":
         return
     folder = Path(app.outdir)
-    texts = {name: _text(folder / f"{name}.html") for name in sorted(app.env.found_docs)}
+    names = sorted(app.env.found_docs)
+    with ProcessPoolExecutor(app.parallel) as pool:
+        texts = dict(zip(names, pool.map(_text, [folder / f"{name}.html" for name in names]), strict=True))
     script = f"window.SEARCH_TEXTS = {json.dumps(texts, ensure_ascii=False)};\n"
     (folder / "_static" / TEXTS).write_text(script, encoding="utf-8")
 
