@@ -4,11 +4,15 @@ The book's source folder is the repository, so that lessons, kernels and noteboo
 load nothing from elsewhere: formulas become MathML while the book is built, and widgets their static pictures.
 """
 
+import gc
 import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "_ext"))
+
+# Millions of nodes live to the end: to look for garbage among them, again and again, took a fifth of the build.
+gc.set_threshold(200_000, 50, 1000)
 
 project = "Warpladder"
 author = "The Warpladder authors"
