@@ -134,6 +134,11 @@ _EACH_BLOCK = (
     "values stay. Where each has a part of a sum, add with atomicAdd(&{array}[…], …), to elements that are zero before "
     "the launch. Where each has elements of its own, {lacking} belongs in the index."
 )
+_EACH_THREAD = (
+    "The index, `{index}`, has nothing of {lacking}: threads that differ in that alone have the same index. Where each "
+    "has an element of its own, {lacking} belongs in the index{rows}."
+)
+_ROWS_BEFORE = ": let it count the rows before its own, each of their whole length"
 _SAME_LINE = (
     "Both accesses are in this line, which one thread may execute before another. Where a step of a loop reads what "
     "the step before has stored, put a __syncthreads() at the end of each step, outside of any `if`. Where one element "
@@ -416,7 +421,7 @@ def _remedy_of_race(finding: Finding) -> str:
     if finding.other is not None and finding.other.action == "read":
         return _SECOND_LAUNCH if finding.scope == "grid" else _barrier_between(finding)
     if finding.action == "write":
-        return _remedy_of_blocks(finding) if finding.scope == "grid" else _ONE_STORE
+        return _remedy_of_blocks(finding) if finding.scope == "grid" else _remedy_of_threads(finding)
     if finding.action == "atomic":
         beside = _CLEARED_BESIDE.format(array=finding.array, line=finding.clears)
         return beside if finding.clears else _ALL_ATOMIC
@@ -480,6 +485,15 @@ def _remedy_of_blocks(finding: Finding) -> str:
     if math.prod(finding.shape or (1,)) > 1:
         return _OVERLAP.format(array=finding.array)
     return _ADD.format(own="" if finding.shape else _OWN)
+
+
+def _remedy_of_threads(finding: Finding) -> str:
+    """Of threads of a block that store to one element."""
+    if not finding.lacks_thread:
+        return _ONE_STORE
+    index, lacking = finding.lacks_thread
+    rows = _ROWS_BEFORE if len(finding.shape or ()) > 1 and lacking == "threadIdx.y" else ""
+    return _EACH_THREAD.format(index=index, lacking=lacking, rows=rows)
 
 
 _REMEDIES: Mapping[Kind, str] = {

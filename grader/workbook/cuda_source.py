@@ -7,7 +7,7 @@ then counts bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -122,7 +122,7 @@ class SharedArray:
 def shared_arrays(source: str) -> Mapping[str, tuple[SharedArray, ...]]:
     """By name: what a file's declarations in shared memory say; several where functions use the same name."""
     text = plain(source)
-    numbers = _numbers(text)
+    numbers = integers(text)
     found: dict[str, tuple[SharedArray, ...]] = {}
     for kind, declarators in _DECLARATION.findall(text):
         for name, extents in _declared(declarators, numbers):
@@ -319,6 +319,20 @@ def index_of(source: str, line: int, array: str) -> tuple[str, str]:
 def lacks_block(source: str, line: int, array: str, axes: Iterable[Axis]) -> str:
     """The components of blockIdx along these axes, `blockIdx.x`, where a line's index of an array is seen to have none
     of them, nor anything that may be made of them; "" where it has, or that is not to be seen."""
+    components = [f"blockIdx.{axis}" for axis in axes]
+    found = _lacks(source, line, array, components)
+    return " and ".join(found) if found == components else ""
+
+
+def lacks_thread(source: str, line: int, array: str, axes: Iterable[Axis]) -> list[Axis]:
+    """Those of these axes of whose component of threadIdx a line's index of an array is seen to have nothing; none
+    where that is not to be seen."""
+    return [axis for axis in axes if _lacks(source, line, array, [f"threadIdx.{axis}"])]
+
+
+def _lacks(source: str, line: int, array: str, components: Sequence[str]) -> list[str]:
+    """Those of these components of blockIdx or threadIdx of which a line's index of an array is seen to have nothing,
+    nor anything that may be made of them; none where that is not to be seen."""
     index, _ = index_of(source, line, array)
     pointers = (_set_to(source, line - 1, name) for name, _ in _indices(source, line) if name != array)
     made, left = "", [index, *(text for text in pointers if re.search(rf"\b{re.escape(array)}\b", text))]
@@ -329,13 +343,12 @@ def lacks_block(source: str, line: int, array: str, axes: Iterable[Axis]) -> str
         left = [text for name in [*names][:_MOST_NAMES] if (text := _set_to(source, line - 1, name))]
         if not left:
             break
-    missing = [f"blockIdx.{axis}" for axis in axes]
     other = re.compile(
-        r"\bblockIdx\b(?!\.)|\bgridDim\b|\[|(?<!\bsize_t)(?<!\bint)(?<!\bunsigned)(?<=\w)\s*\("
+        r"\b(?:block|thread)Idx\b(?!\.)|\bgridDim\b|\[|(?<!\bsize_t)(?<!\bint)(?<!\bunsigned)(?<=\w)\s*\("
     )
     if not index or left or other.search(made) or moved(source, line, array):
-        return ""
-    return "" if any(each in made for each in missing) else " and ".join(missing)
+        return []
+    return [each for each in components if each not in made]
 
 
 def _added_to(text: str, array: str) -> set[str]:
@@ -745,7 +758,7 @@ def counted(source: str) -> Iterator[Counted]:
     """The indices over all blocks whose factor is a number, a name, or missing. Of two factors each may be what it is
     for: threads, or elements of a thread."""
     text = plain(source)
-    numbers = _numbers(text)
+    numbers = integers(text)
     for number, each in enumerate(text.splitlines(), 1):
         for found in _OVER_BLOCKS.finditer(each[:_LONGEST]):
             front, behind = found.group("front", "behind")
@@ -767,7 +780,7 @@ class Halved:
 def halved(source: str) -> Iterator[Halved]:
     """The trees of halves in a file, of a constant or of the threads of a block."""
     text = plain(source)
-    numbers = _numbers(text)
+    numbers = integers(text)
     for found in _HALF_OF.finditer(text):
         name, of = found["name"], found["of"]
         behind = text[found.end() : found.end() + _LONGEST]
@@ -836,10 +849,11 @@ def divisors(source: str, launched: Iterable[str]) -> set[int]:
 
 def numbers(source: str) -> dict[str, int]:
     """The integers that a file defines."""
-    return _numbers(plain(source))
+    return integers(plain(source))
 
 
-def _numbers(text: str) -> dict[str, int]:
+def integers(text: str) -> dict[str, int]:
+    """The integer constants of a text without comments whose values are to be seen."""
     found: dict[str, int] = {}
     for name, value in [*_DEFINED.findall(text), *_INTEGER.findall(text)]:
         number = _integer(value, found)

@@ -115,6 +115,27 @@ def test_what_is_right_and_not_what_the_task_asks_for_is_told(
     assert result.costliest is None  # blocks of a few threads have idle lanes
 
 
+# What the starter says as it is, which is where a learner begins.
+STARTERS = [
+    (
+        "rows_and_columns",
+        ["The index, `i = col`, has nothing of threadIdx.y:", "count the rows before its own"],
+        ["if (threadIdx.x == 0)", "atomicAdd"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "said", "unsaid"), STARTERS, ids=lambda value: str(value)[:30])
+def test_a_starter_is_told_what_is_missing(
+    name: str, said: list[str], unsaid: list[str], tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(EXERCISES[name].starter_text)
+    reason = marked(EXERCISES[name], file).reason or ""
+    assert [each for each in said if each not in reason] == []
+    assert [each for each in unsaid if each in reason] == []
+
+
 def test_what_a_kernel_prints_is_no_work_of_its_own(tmp_path: Path, marked: Marking) -> None:
     prints = '    printf("%d: %d\\n", i, x[i]);\n    y[i] ='
     assert with_change("thread_index", "    y[i] =", prints, tmp_path, marked).points == 2

@@ -24,6 +24,7 @@ from grader.workbook.cuda_source import (
     index_of,
     indexed_alike,
     lacks_block,
+    lacks_thread,
     moved,
     one_a_thread,
     one_suffices,
@@ -437,6 +438,21 @@ def test_numbers_that_a_file_divides_by() -> None:
 def test_an_index_that_has_nothing_of_the_block(set_to: str, stored: str, lacking: str) -> None:
     source = f"__global__ void k(float* out, int N) {{\n    {set_to};\n    {stored} = 1;\n}}\n"
     assert lacks_block(source, 3, "out", ["x"]) == lacking
+
+
+@pytest.mark.parametrize(
+    ("set_to", "stored", "lacking"),
+    [
+        ("i = blockIdx.x * blockDim.x + threadIdx.x", "out[i]", ["y"]),
+        ("row = threadIdx.y, i = 0", "out[row * N + threadIdx.x]", []),
+        ("", "out[blockIdx.x]", ["x", "y"]),
+        ("i = rows[blockIdx.x]", "out[i]", []),
+        ("i = row_of(threadIdx)", "out[i]", []),
+    ],
+)
+def test_an_index_that_has_nothing_of_the_thread(set_to: str, stored: str, lacking: list[str]) -> None:
+    source = f"__global__ void k(float* out, int N) {{\n    {set_to};\n    {stored} = 1;\n}}\n"
+    assert lacks_thread(source, 3, "out", ["x", "y"]) == lacking
 
 
 @pytest.mark.parametrize(

@@ -274,6 +274,10 @@ class Finding:
     lacks_block: str = ""
     """Of a race between blocks: the component of blockIdx in which they differ, `blockIdx.x`, where the index of what
     is stored is seen to have nothing of it; empty where that is not to be seen."""
+    lacks_thread: tuple[str, str] | None = None
+    """Of a race within a block to an array of which its threads are to store more elements than that index has places
+    for: the index, `i = col`, and the component of threadIdx that it is seen to have nothing of; None where that is not
+    to be seen."""
     rows_of: str | None = None
     """Of an access out of bounds: the size that its index takes for the length of a row, where somebody knows the
     source, and that rows have another."""

@@ -40,6 +40,7 @@ from grader.workbook.cuda_source import (
     index_of,
     indexed_alike,
     lacks_block,
+    lacks_thread,
     lines_of_kernel,
     moved,
     one_a_thread,
@@ -151,6 +152,7 @@ def located(
                 finding = _with_few_threads(finding, record, source)
         else:
             finding = _with_longer(_located(finding, arrays), source, arrays)
+            finding = _with_lacking_thread(finding, record, source)
             finding = _with_extent(_with_rows(finding, source, sizes or {}), sizes or {})
         return _with_variables(finding, record, source, sizes or {})
 
@@ -219,6 +221,23 @@ def _with_lacking(finding: Finding, source: str) -> Finding:
     axes = [axis for axis, mine, theirs in zip(AXES, one, other, strict=True) if mine != theirs]
     lacking = lacks_block(source, finding.place.line, finding.array or "", axes)
     return replace(finding, lacks_block=lacking)
+
+
+def _with_lacking_thread(finding: Finding, record: Record, source: str) -> Finding:
+    """A race between threads of a block that store, with what of threadIdx the index lacks. Where blocks have no more
+    elements than the index has places, one of the threads may be to store what all have found together."""
+    other = finding.other
+    stores = other is not None and finding.action == other.action == "write"
+    if finding.kind != "race" or finding.scope not in ("block", "warp") or not stores:
+        return finding
+    line, array = finding.place.line, finding.array or ""
+    sides: dict[Axis, int] = {axis: side for axis, side in zip(AXES, record.block, strict=True) if side > 1}
+    lacking = lacks_thread(source, line, array, sides)
+    places = math.prod(record.grid) * math.prod(side for axis, side in sides.items() if axis not in lacking)
+    if not lacking or math.prod(finding.shape or ()) <= places:
+        return finding
+    index = " = ".join(filter(None, index_of(source, line, array)))
+    return replace(finding, lacks_thread=(index, " and ".join(f"threadIdx.{axis}" for axis in lacking)))
 
 
 def _columns_of_rows(arrays: Mapping[str, ArrayType]) -> bool | None:
