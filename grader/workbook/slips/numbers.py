@@ -5,12 +5,12 @@ number of a thread in the grid or in its block, or that of its block; and the pl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise, product
 
 from grader.workbook.begins import side_of
-from grader.workbook.cuda_source import int_sizes, plain, shared_extents
+from grader.workbook.cuda_source import int_sizes, integers, plain, shared_extents
 from grader.workbook.edit import MOST, SEVERAL, Edit, Line, in_place, in_places, lines_of
 from grader.workbook.small_edits import constants_of
 
@@ -143,11 +143,21 @@ def _stays(text: str, line: Line, found: re.Match[str]) -> bool:
 
 
 def _in_grid(source: str, index: _Index, axis: str) -> str:
-    """The number of a thread in the grid, with the constant of the block where the text goes by that."""
+    """The number of a thread in the grid, with the constant of the block, or a number or constant that is as large,
+    where the text goes by that."""
     side = side_of(source, "block", axis)
-    named = side is not None and side[0] in constants_of(source) and "blockDim" not in index.text
-    threads = side[0] if side is not None and named else f"blockDim.{axis}"
+    threads = f"blockDim.{axis}"
+    if side is not None and "blockDim" not in index.text:
+        values = integers(plain(source))
+        many = _value(side[0], values)
+        named = side[0] if side[0] in constants_of(source) else threads
+        used = re.findall(r"(?<![\w.])\w+\b(?!\s*[.(])", index.text)
+        threads = next((each for each in used if many is not None and _value(each, values) == many), named)
     return f"blockIdx.{axis} * {threads} + threadIdx.{axis}"
+
+
+def _value(text: str, values: Mapping[str, int]) -> int | None:
+    return int(text) if text.isdecimal() else values.get(text)
 
 
 def _numbers(source: str, index: _Index, plane: bool) -> Iterator[Edit]:

@@ -83,6 +83,21 @@ def test_an_index_of_which_threads_store_each_others_elements_is_mended(
     )
 
 
+@pytest.mark.parametrize("threads", ["4", "SIDE"])
+def test_lines_that_go_by_the_number_of_threads_of_a_block_are_left_as_they_are(
+    threads: str, tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "rows_and_columns.cu"
+    ours = OF_ITS_BLOCK.replace("= threadIdx.", f"= {threads} * blockIdx._ + threadIdx.")
+    for axis in ("y", "x"):
+        ours = ours.replace("Idx._", f"Idx.{axis}", 1)
+    file.write_text(f"constexpr int SIDE = 4;\n{ours}", "utf-8")
+    result = marked(topics.load("rows_and_columns", or_exercise=True), file)
+    assert (result.mended or "").startswith(
+        "With `row * cols + col` in place of `col` in line 12 it comes out"
+    )
+
+
 TEXT = """\
 // Half of a sum, twice.
 //
