@@ -9,6 +9,10 @@ from grader.emulator.machine.records import Finding, Text
 from grader.findings.phrases import ELEMENTS, near_device_memory, offset_of
 
 GUARD = "Guard the access: threads that have no element must not touch memory."
+_OF_NO_THREAD = (
+    "The index, `{index}`, is the same in every thread. Where each thread has an element of its own, form the index of "
+    "threadIdx.x, and of blockIdx.x as well where there are several blocks."
+)
 _FILLS = " In place of it, store 0 to `{array}`, or what leaves the result as it is."
 _GUARD_EACH = (
     "Several elements of `{array}` are loaded in this line, each by an index of its own: guard each by that, as "
@@ -331,6 +335,8 @@ def _of_condition(finding: Finding) -> str:
         name, step, line = finding.text.goes_on if finding.text else ("", "", 0)
         if name:
             return _GOES_ON.format(name=name, step=step, line=line)
+        if finding.text and finding.text.of_no_thread and math.prod(finding.shape or ()) > 1:
+            return _OF_NO_THREAD.format(index=finding.text.of_no_thread)
         fills = finding.text.fills if finding.text and finding.action == "read" else ""
         return f"{GUARD}{_FILLS.format(array=fills) if fills else ''}"
     formed = "" if finding.text is None else finding.text.formed.strip() or finding.text.index

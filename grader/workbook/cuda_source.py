@@ -330,9 +330,22 @@ def lacks_thread(source: str, line: int, array: str, axes: Iterable[Axis]) -> li
     return [axis for axis in axes if _lacks(source, line, array, [f"threadIdx.{axis}"])]
 
 
+def of_no_thread(source: str, line: int, array: str) -> str:
+    """A line's index of an array that is seen to be the same in all threads of the grid, in a kernel without loops:
+    `0`, or, of a variable, what it was set to as well, `i = 0`. "" for any other."""
+    components = [f"{name}.{axis}" for name in ("blockIdx", "threadIdx") for axis in "xyz"]
+    text = "\n".join(lines_of_kernel(source, line).values())
+    if _lacks(source, line, array, components) != components or loops(text):
+        return ""
+    return " = ".join(filter(None, index_of(source, line, array)))
+
+
 def _lacks(source: str, line: int, array: str, components: Sequence[str]) -> list[str]:
     """Those of these components of blockIdx or threadIdx of which a line's index of an array is seen to have nothing,
-    nor anything that may be made of them; none where that is not to be seen."""
+    nor anything that may be made of them; none where that is not to be seen, as in a function that is passed the
+    index."""
+    if not lines_of_kernel(source, line):
+        return []
     index, _ = index_of(source, line, array)
     pointers = (_set_to(source, line - 1, name) for name, _ in _indices(source, line) if name != array)
     made, left = "", [index, *(text for text in pointers if re.search(rf"\b{re.escape(array)}\b", text))]

@@ -15,6 +15,7 @@ EXERCISES = exercises.discover()
 # What of the solution is replaced by which mistake, and what the judge says.
 MISTAKES = [
     ("thread_index", "threadIdx.x", "threadIdx.x + 1", "out of bounds"),
+    ("thread_index", "threadIdx.x", "N", "The index, `i = N`, is the same in every thread."),
     ("block_index", "blockIdx.x * blockDim.x", "blockIdx.x", "never written"),
     ("guard", "i < N", "i <= N", "out of bounds"),
     ("halo", "i > 0 ? x[i] - x[i - 1] : x[0]", "x[i] - x[i - 1]", r"reads `x`[-1]"),
@@ -121,6 +122,11 @@ STARTERS = [
         "rows_and_columns",
         ["The index, `i = col`, has nothing of threadIdx.y:", "count the rows before its own"],
         ["if (threadIdx.x == 0)", "atomicAdd"],
+    ),
+    (
+        "thread_index",
+        ["ll threads write the same element: the index, `i = 0`", "by threadIdx.x: form"],
+        ["does the grid have it"],
     ),
 ]
 

@@ -26,6 +26,7 @@ from grader.workbook.cuda_source import (
     lacks_block,
     lacks_thread,
     moved,
+    of_no_thread,
     one_a_thread,
     one_suffices,
     pointee,
@@ -453,6 +454,21 @@ def test_an_index_that_has_nothing_of_the_block(set_to: str, stored: str, lackin
 def test_an_index_that_has_nothing_of_the_thread(set_to: str, stored: str, lacking: list[str]) -> None:
     source = f"__global__ void k(float* out, int N) {{\n    {set_to};\n    {stored} = 1;\n}}\n"
     assert lacks_thread(source, 3, "out", ["x", "y"]) == lacking
+
+
+@pytest.mark.parametrize(
+    ("set_to", "stored", "index"),
+    [
+        ("i = N - 1", "out[i]", "i = N - 1"),
+        ("", "out[0]", "0"),
+        ("i = threadIdx.z", "out[i + N]", ""),
+        ("for (int i = 0; i < N; ++i)", "out[i]", ""),
+    ],
+)
+def test_an_index_that_is_the_same_in_all_threads(set_to: str, stored: str, index: str) -> None:
+    for head, found in (("__global__ void k(float* out, int N)", index), ("void f(float* out, int i)", "")):
+        source = f"{head} {{\n    {set_to};\n    {stored} = 1;\n}}\n"
+        assert of_no_thread(source, 3, "out") == found
 
 
 @pytest.mark.parametrize(

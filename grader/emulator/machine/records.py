@@ -189,6 +189,8 @@ class Text:
     """The pointer that is read or written through, how a line moves it on, and which; empty where none does."""
     in_bytes: bool = False
     """Something in the kernel is compared with the bytes of the array."""
+    of_no_thread: str = ""
+    """The index, `i = N`, where it is the same in all threads, which are several; empty where it is another."""
     given: bool = False
     """That condition is the task's own, and right."""
     most: int = 0

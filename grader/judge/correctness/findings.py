@@ -43,6 +43,7 @@ from grader.workbook.cuda_source import (
     lacks_thread,
     lines_of_kernel,
     moved,
+    of_no_thread,
     one_a_thread,
     one_row_a_thread,
     one_suffices,
@@ -140,6 +141,7 @@ def located(
                 goes_on=goes_on(source, line, finding.array or ""),
                 fills=next(iter(arrays_in(source, line, "shared", stored=True)), ""),
                 in_bytes=compares_bytes(source, line, finding.array),
+                of_no_thread=of_no_thread(source, line, finding.array or "") if blocks * threads > 1 else "",
                 given=condition is not None and source.splitlines()[condition - 1].strip() in own,
                 most=elements,
             )

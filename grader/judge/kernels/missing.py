@@ -35,6 +35,10 @@ _CONDITION = re.compile(r"\bif\b|\?|&&|\|\||\b(?:max|min|clamp)\s*\(")
 _NEIGHBOUR = re.compile(r"(?<![\w.*])(?!(?:thread|block)Idx)[A-Za-z_]\w*\s*[-+]\s*\w+\s*(?:\]|;|[<>)]|&&)")
 """A thread's index and an offset."""
 
+ALL_ONE = (
+    "All threads write the same element: the index, `{index}`, is the same in every thread. A thread is told from the "
+    "others by {told}: form the index of that."
+)
 GO_ON = (
     "Make the grid larger, with cdiv(a, b), which rounds up, or let each thread go on by all threads at a time, in a "
     "loop with `i += gridDim.x * blockDim.x`."
@@ -81,6 +85,18 @@ def told(
                 or _said(span, unit, launch, source)
             )
     return ""
+
+
+def all_one(source: str, array: str, launch: Launch) -> str:
+    """Of an array that a kernel stores to by an index that is the same in all threads; "" of another."""
+    indices = [cuda_source.of_no_thread(source, line, array) for line in cuda_source.stores_to(source, array)]
+    sides = (("blockIdx", launch.grid), ("threadIdx", launch.block))
+    told = [
+        f"{name}.{axis}" for name, side in sides for axis, many in zip("xyz", side, strict=True) if many > 1
+    ]
+    if not indices or not all(indices) or not told:
+        return ""
+    return ALL_ONE.format(index=indices[0], told=" and ".join(told))
 
 
 def _leaves_out_ends(source: str) -> bool:

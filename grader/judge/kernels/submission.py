@@ -404,7 +404,9 @@ class Seen:
         arrays = chain.from_iterable(cuda_source.shared_arrays(self.source).values())
         tiles = {tuple(extent or 0 for extent in item.extents) for item in arrays}
         by_thread = cuda_source.adds_by_thread(self.source)
-        return missing.told(found, self.planned.launches[-1], by_thread, tiles, self.source)
+        launch = self.planned.launches[-1]
+        all_one = missing.all_one(self.source, wrong.array, launch) if wrong.elements > 1 else ""
+        return all_one or missing.told(found, launch, by_thread, tiles, self.source)
 
 
 def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[Seen]:
