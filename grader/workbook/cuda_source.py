@@ -164,6 +164,16 @@ def arrays_in(source: str, line: int, space: Space, stored: bool) -> tuple[str, 
     return tuple(name for name in found if spaces[name] == space)
 
 
+def handed_on(source: str) -> list[str]:
+    """The arrays in shared memory that some line stores to, and some line loads from."""
+    lines = range(1, source.count("\n") + 2)
+    stored, loaded = (
+        dict.fromkeys(name for line in lines for name in arrays_in(source, line, "shared", stored=side))
+        for side in (True, False)
+    )
+    return [name for name in stored if name in loaded]
+
+
 def stores_to(source: str, array: str) -> list[int]:
     """The lines that store to an array of global memory, or update it."""
     return [

@@ -26,6 +26,7 @@ from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.large.one_sum import EXACT, is_one
 from grader.judge.kernels.missing import GO_ON, LEFT
 from grader.workbook import units
+from grader.workbook.cuda_source import handed_on
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -54,6 +55,11 @@ SHUFFLE = "Each step has to add what a shuffle brings: v += __shfl_down_sync(0xf
 ONE_THREAD = (
     "What the other threads load never reaches it: a variable without __shared__ is each thread's own. Have each "
     "thread store to shared memory, and look at where each step reads, and where it stores."
+)
+OF_ONE_ELEMENT = (
+    "The other threads' elements are not added, though they may lie in `{array}`, in shared memory: before one thread "
+    "hands its own on, add all that the block has there, with a __syncthreads() behind each step. Where there is a "
+    "tree, look at where each step reads, and where it stores."
 )
 ALL_BLOCKS = (
     "Does the index leave out the blocks before its own? It begins at blockIdx.x * blockDim.x + threadIdx.x."
@@ -119,9 +125,9 @@ class _Sums:
     def said(self, counts: Array) -> str:
         """What there is to say of how often each element is added."""
         launches = self.run.planned.launches
-        return (
-            f"Counted at {units.case(self.run.case.problem)}: {in_words(counts, launches[0], launches[-1])}"
-        )
+        shared = handed_on(self.run.kernel.file.source)
+        said = in_words(counts, launches[0], launches[-1], shared)
+        return f"Counted at {units.case(self.run.case.problem)}: {said}"
 
     def of(self, terms: Array) -> float:
         """What it makes of these elements; NaN where it does not come to an end."""
@@ -203,9 +209,9 @@ def _sums(runner: CaseRunner, kernel: Kernel, case: Case) -> _Sums:
     return _Sums(runner, CaseRun(kernel, planned, case, runner.store.get(case)))
 
 
-def in_words(counts: Array, launch: Launch, last: Launch | None = None) -> str:
+def in_words(counts: Array, launch: Launch, last: Launch | None = None, shared: Sequence[str] = ()) -> str:
     """What elements have in common that are not added once. `last`: the launch that stores the sum, where it is
-    another one."""
+    another one. `shared`: arrays in shared memory by which threads hand on what they have."""
     block, blocks = math.prod(launch.block), math.prod(launch.grid)
     adding = launch if last is None or math.prod(last.grid) > 1 else last
     lost, more = counts == 0, counts > 1
@@ -219,10 +225,10 @@ def in_words(counts: Array, launch: Launch, last: Launch | None = None) -> str:
         )
     if not more.any():
         parts = _of_parts(lost, blocks, math.prod(adding.block))
-        return _of_lost(lost, block, blocks, parts)
+        return _of_lost(lost, block, blocks, parts, shared)
     if not lost.any():
         return f"{_of_more(counts, block, blocks)}."
-    others = _of_lost(lost, block, blocks)
+    others = _of_lost(lost, block, blocks, shared=shared)
     if np.array_equal(lost, ~more):
         others = (
             f"the others never. {ALL_BLOCKS if common(more) == Span(0, block, len(more), len(more)) else ''}"
@@ -279,13 +285,13 @@ def _of_parts(lost: Array, blocks: int, adding: int) -> str:
     )
 
 
-def _of_lost(lost: Array, block: int, blocks: int, parts: str = "") -> str:
+def _of_lost(lost: Array, block: int, blocks: int, parts: str = "", shared: Sequence[str] = ()) -> str:
     """Elements that are never added, or those that alone are, where they are fewer. `parts`: of which partial sums
     they are."""
     kept = common(~lost)
     if kept is not None and 2 * int(lost.sum()) > len(lost):
         alone = f"only {_elements(kept, block)} in the sum ({_many(~lost)})."
-        return f"{alone} {parts or _why_alone(kept, block, blocks)}".strip()
+        return f"{alone} {parts or _why_alone(kept, block, blocks, shared)}".strip()
     span = common(lost)
     if span is None:
         places = np.flatnonzero(lost)
@@ -313,7 +319,7 @@ def _elements(span: Span, block: int) -> str:
     return f"elements i with {span.condition('i')} are"
 
 
-def _why_alone(kept: Span, block: int, blocks: int) -> str:
+def _why_alone(kept: Span, block: int, blocks: int, shared: Sequence[str]) -> str:
     if kept.first == 0 and kept.end == block * blocks:
         return _of_grid(kept.period, kept, block, blocks)
     if kept.first == 0 and kept.end == block and kept.period in (kept.size, block * blocks):
@@ -322,7 +328,8 @@ def _why_alone(kept: Span, block: int, blocks: int) -> str:
         return SHUFFLE
     if kept.period != block or kept.first:
         return ""
-    return {1: ONE_THREAD, WARP: WARPS}.get(kept.end, HALVES if 2 * kept.end <= block else "")
+    alone = OF_ONE_ELEMENT.format(array=shared[0]) if shared else ONE_THREAD
+    return {1: alone, WARP: WARPS}.get(kept.end, HALVES if 2 * kept.end <= block else "")
 
 
 def _why_lost(lost: Span, block: int, blocks: int) -> str:

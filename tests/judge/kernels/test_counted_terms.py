@@ -81,6 +81,15 @@ def test_what_lost_or_doubled_elements_have_in_common(counts: np.ndarray, said: 
     assert said in in_words(counts.astype(int), LAUNCHED)
 
 
+@pytest.mark.parametrize(
+    ("shared", "said"), [((), "a variable without __shared__"), (("s",), "may lie in `s`")]
+)
+def test_of_one_thread_alone_it_is_said_where_the_others_have_theirs(
+    shared: tuple[str, ...], said: str
+) -> None:
+    assert said in in_words((PLACE % 128 == 0).astype(int), LAUNCHED, shared=shared)
+
+
 def test_what_two_blocks_add_twice_is_not_what_each_of_them_adds() -> None:
     twice, two = 1 + ((PLACE >= 256) & (PLACE < 512)), Launch("k", (2, 1, 1), (256, 1, 1), 0, ())
     assert in_words(twice, two) == "elements 256 to 511 are added 2 times."
@@ -117,6 +126,7 @@ def test_of_more_partial_sums_than_a_block_has_threads_those_are_lost_that_no_th
             65537,
             "only elements 0 to 1023 are in the sum (1024 of 65537). The grid has 10",
         ),
+        ("step > 0", "step > 128", 255, "though they may lie in `s`, in shared memory: before one thread"),
         ("v += in[i]", "v += fabsf(in[i])", 2, ""),
         (
             "v += in[i]",
