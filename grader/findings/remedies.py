@@ -44,6 +44,10 @@ TRAPS = (
     "well. So is, here, a stack that is full: see to it that every function that calls itself comes to an end."
 )
 _FILL = "Shared memory holds nothing at the start: write every element before it is read, also at the edges{also}."
+_FROM_END = (
+    "The last index is `{size} - 1`, and so it is for a `{by}` of 0: write `{size} - 1 - {by}` in place of `{size} - "
+    "{by}`{also}."
+)
 _CLEAR = "Shared memory holds nothing at the start: set every element of `{array}` to 0 before one is added to{also}."
 _AND_A_BARRIER = ", and put a __syncthreads() between"
 GO_ON = "`for (int i = threadIdx.x; i < {elements}; i += blockDim.x)`"
@@ -365,6 +369,9 @@ def _remedy_of_unset(finding: Finding) -> str:
     if finding.kind != "uninitialised_shared":
         return _REMEDIES[finding.kind]
     also = "" if finding.synchronised else _AND_A_BARRIER
+    if finding.from_end is not None:
+        size, by = finding.from_end
+        return _FROM_END.format(size=size, by=by, also=also)
     if finding.action == "atomic" and finding.array:
         return _CLEAR.format(array=finding.array, also=also)
     if finding.exchanged and len(finding.shape or ()) > 1:

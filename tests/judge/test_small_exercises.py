@@ -38,6 +38,13 @@ MISTAKES = [
     ("grid_stride", "gridDim.x * blockDim.x", "blockDim.x", "wrong"),
     ("halo", "i > 0", "threadIdx.x > 0", "wrong"),
     ("barrier", "    __syncthreads();\n", "", "race"),
+    (
+        "barrier",
+        "    __syncthreads();\n    y[i] = tile[N - 1 - i]",
+        "    y[i] = tile[N - i]",
+        "write `N - 1 - i` in place of `N - i`, and put a __syncthreads() between.",
+    ),
+    ("barrier", "    y[i] =", "    y[N - 1 - i] =", "`y` is stored by the index that `tile` is read by"),
     ("tree", "        }\n        __syncthreads();\n", "        }\n", "race"),
     ("shared_halo", "i > 0 ? x[i - 1] : 0", "0", "wrong"),
     ("atomic", "&counts[x[i]], 1", "&counts[i % 4], 1", "wrong"),
@@ -127,6 +134,11 @@ STARTERS = [
         "thread_index",
         ["ll threads write the same element: the index, `i = 0`", "by threadIdx.x: form"],
         ["does the grid have it"],
+    ),
+    (
+        "barrier",
+        ["in line 19 each thread reads what it has stored in `tile` itself"],
+        ["what has to be done"],
     ),
 ]
 

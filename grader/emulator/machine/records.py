@@ -246,6 +246,9 @@ class Finding:
     columns_of_rows: bool | None = None
     """Of such an element: whether there are two matrices of which one has as many rows as the other has columns, as
     where one is to be the other's transpose; None where they are square."""
+    from_end: tuple[str, str] | None = None
+    """Of such an element: its index is the number of elements less another number, `N` and `i`, which is 0 there, where
+    somebody knows the source."""
     synchronised: bool = False
     """Of such an element: a barrier stands between this read and the line that stores to the array."""
     allocated: tuple[str, Place] | None = None

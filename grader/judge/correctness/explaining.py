@@ -63,6 +63,7 @@ THAN = "than it has to be."
 """How ends what is said of wrong elements that are all off by one number: not why."""
 OF_ALL_THREADS = "as many as a block has threads"
 """What is said where all wrong elements are off by that factor."""
+WHAT_IS_DONE = ": what has to be done with it?"
 NOTHING = "Every wrong element is 0, which is what memory holds that was cleared: where should it be added, or stored?"
 
 
@@ -172,7 +173,7 @@ def _of_inputs(wrong: Wrong) -> Iterator[str]:
     }
     for name, values in alike.items():
         if np.array_equal(wrong.came, values):
-            yield f"Every wrong element is the element of `{name}` at its place, as it is: what has to be done with it?"
+            yield f"Every wrong element is the element of `{name}` at its place, as it is{WHAT_IS_DONE}"
         if len(alike) > 1 and np.array_equal(wrong.came, values + values):
             yield f"Every wrong element is twice that of `{name}`: is `{name}` read in place of another input?"
     for name, array in wrong.inputs.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -149,7 +150,7 @@ def located(
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
         if finding.space == "shared":
-            finding = _located_in_shared(finding, declared)
+            finding = _with_end(_located_in_shared(finding, declared), source, sizes or {})
             if record.block[0] not in (sizes or {}).values():  # else the array is as large as they may become
                 finding = _with_few_threads(finding, record, source)
         else:
@@ -286,6 +287,17 @@ def _located_in_shared(finding: Finding, declared: Mapping[str, Sequence[SharedA
         return finding
     itemsize, shape = found
     return replace(finding, element=(address - place.base) // itemsize, shape=shape)
+
+
+def _with_end(finding: Finding, source: str, sizes: Problem) -> Finding:
+    """An element that nobody has written, of an array whose elements are counted from the end, behind the last."""
+    if finding.kind != "uninitialised_shared" or finding.element is None:
+        return finding
+    index, formed = index_of(source, finding.place.line, finding.array or "")
+    counted = re.fullmatch(r"(\w+)\s*-\s*([A-Za-z_][\w.]*)", formed or index)
+    if counted is None or sizes.get(counted[1]) != finding.element:
+        return finding
+    return replace(finding, from_end=(counted[1], counted[2]))
 
 
 def _with_few_threads(finding: Finding, record: Record, source: str) -> Finding:

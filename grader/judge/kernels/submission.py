@@ -22,7 +22,7 @@ from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case, make, unlike
 from grader.judge.correctness.comparison import Comparison
-from grader.judge.correctness.explaining import AT_EDGES, NOTHING, OF_ALL_THREADS, THAN
+from grader.judge.correctness.explaining import AT_EDGES, NOTHING, OF_ALL_THREADS, THAN, WHAT_IS_DONE
 from grader.judge.correctness.findings import AXES
 from grader.judge.correctness.verdict import (
     ALL_OF_IT,
@@ -88,6 +88,16 @@ EXPLAINING = 1 << 20
 
 MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned", "undefined_shuffle")
 """Findings behind which there may be a mistake in the text that is not where they are."""
+
+OF_ITS_OWN = (
+    ": in line {line} each thread reads what it has stored in `{array}` itself. Let it read what another thread has "
+    "stored, with a __syncthreads() in between."
+)
+
+TO_ITS_PLACE = (
+    ": in line {line} `{output}` is stored by the index that `{array}` is read by, so that each element comes to where "
+    "it was. Let one of the two indices be another."
+)
 
 _OWN_ELEMENTS = (
     "In line {line} each thread reads only what it has stored itself in `{array}`, so that `{array}` exchanges "
@@ -303,6 +313,8 @@ def of_text(advice: str, file: KernelFile) -> str:
     running sum of a file comes first."""
     if advice == MORE_THAN_ROUNDING:
         return f"{sums.running(file.source)} {advice}".lstrip()
+    if advice.endswith(WHAT_IS_DONE) and (why := _not_exchanged(file.source)):
+        return advice.removesuffix(WHAT_IS_DONE) + why
     of_file = advice.replace(AT_A_TAIL, _tails(file.source))
     if not file.given:
         adds = cuda_source.adds_in_global_memory(file.source)
@@ -312,6 +324,18 @@ def of_text(advice: str, file: KernelFile) -> str:
     if "__shfl_" in file.source:
         return OF_LANES
     return TERM_OF_FEW if advice == SUMS_ARE_EXACT and "atomic" not in file.source else of_file
+
+
+def _not_exchanged(source: str) -> str:
+    """Why what goes through shared memory comes to where it was; "" where that is not to be seen."""
+    for array, line in shared_memory.of_own_elements(source, barrier=False).items():
+        return OF_ITS_OWN.format(array=array, line=line)
+    shared = cuda_source.shared_arrays(source).keys()
+    for line in range(1, source.count("\n") + 2) if shared else ():
+        for output in cuda_source.arrays_in(source, line, "global", stored=True):
+            for array in sorted(cuda_source.indexed_alike(source, line, output) & shared):
+                return TO_ITS_PLACE.format(line=line, output=output, array=array)
+    return ""
 
 
 def _tails(source: str) -> str:

@@ -137,12 +137,12 @@ def kept(source: str) -> str:
     return ""
 
 
-def of_own_elements(source: str) -> Mapping[str, int]:
+def of_own_elements(source: str, barrier: bool = True) -> Mapping[str, int]:
     """Arrays in shared memory of which each thread plainly reads only what it has stored itself, though threads meet at
-    a barrier; and a line that reads them. The index is the same wherever they are accessed, and a sum that has the
+    a `barrier`; and a line that reads them. The index is the same wherever they are accessed, and a sum that has the
     thread's number along every axis, so that it is no other thread's."""
     text = _DECLARED.sub(lambda found: " " * len(found[0]), looked_at(source))
-    if "__syncthreads" not in text:
+    if barrier and "__syncthreads" not in text:
         return {}
     axes, arrays = set(_OF_THREAD.findall(text)), shared_arrays(source)
     indices: dict[str, set[str]] = {}
