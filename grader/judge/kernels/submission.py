@@ -15,6 +15,7 @@ import numpy as np
 
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
+from grader.emulator import metrics
 from grader.emulator.machine.records import by_line
 from grader.findings.remedies import SAME_CHANGE
 from grader.judge.child.protocol import Hello, Launch, Record
@@ -92,6 +93,11 @@ MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned"
 OF_ITS_OWN = (
     ": in line {line} each thread reads what it has stored in `{array}` itself. Let it read what another thread has "
     "stored, with a __syncthreads() in between."
+)
+
+LEFT_OUT = (
+    "Line {line}: `{whole}` is 0 there, and nothing of the input is loaded: the last `{size} % {by}` elements are "
+    f"{missing.LEFT}"
 )
 
 TO_ITS_PLACE = (
@@ -301,7 +307,8 @@ def _explained(
         known = known or terms.told(runner, current.compiled, case) or next(iter(fits), comparison.advice)
         known = of_text(known, current.file)
         if known == NOTHING:
-            known = f"{known} {_where([first, *others])}".rstrip()
+            left = _left(current.file.source, case, outcome)
+            known = left or f"{known} {_where([first, *others])}".rstrip()
         told = refusal.saying(refusal.reason.replace(before, known))
     if not (comparison.explained or rounded):
         told = _with_quotient(told, current)
@@ -324,6 +331,21 @@ def of_text(advice: str, file: KernelFile) -> str:
     if "__shfl_" in file.source:
         return OF_LANES
     return TERM_OF_FEW if advice == SUMS_ARE_EXACT and "atomic" not in file.source else of_file
+
+
+def _left(source: str, case: Case, outcome: Outcome) -> str:
+    """Of a kernel that loads nothing where there are fewer elements than a thread takes at a time; "" of another."""
+    if sum(record.counters.get(metrics.GLOBAL_REQUESTS["ld"], 0) for record in outcome.records):
+        return ""
+    text = cuda_source.plain(source)
+    values = cuda_source.integers(text)
+    for found in re.finditer(r"(?<![\w.])([A-Za-z_]\w*)\s*/\s*(\w+)", text):
+        size, by = case.problem.get(found[1], 0), found[2]
+        if size < (int(by) if by.isdecimal() else values.get(by, 0)):
+            return LEFT_OUT.format(
+                line=cuda_source.line_at(text, found.start()), whole=found[0], size=found[1], by=by
+            )
+    return ""
 
 
 def _not_exchanged(source: str) -> str:
