@@ -96,14 +96,17 @@ def _graded(topic: Topic, file: Path, device: str, arch: str | None) -> Grade:
 
 
 def _asked(topic: Topic, file: Path, found: Aim | None) -> int:
-    """Which step it is: one more than at the last call, as long as the hints lead to the same rung."""
+    """Which step it is: one more than at the last call, as long as the hints lead to the same rung, or are of the same
+    mistake, wherever it is."""
     import hashlib
+    import re
 
     from grader.emulator.cache import cache_folder, keep, kept
 
     name = hashlib.sha256(f"{topic.name} {file.resolve()}".encode()).hexdigest()[:16]
     path = cache_folder().absolute() / f"hint-{name}"
-    rung = "" if found is None else f"{found.before} {found.name}"
+    aim = "" if found is None else re.sub(r"\d+", "", f"{found.before} {found.name} {found.idea}")
+    rung = hashlib.sha256(aim.encode()).hexdigest()
     last, _, times = (kept(path) or b"").decode().rpartition(":")
     step = min(STEPS, int(times) + 1) if last == rung and times.isdecimal() else 1
     keep(path, f"{rung}:{step}".encode())

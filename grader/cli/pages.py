@@ -33,7 +33,7 @@ def serve_page(opens: Callable[[Aside], Site], port: int, no_open: bool, called:
     with ExitStack() as stack:
 
         def opened(address: str) -> None:
-            shown.print(f"{called} is open: {address}", soft_wrap=True)
+            shown.print(f"{called} is {'at' if no_open else 'open:'} {address}", soft_wrap=True)
             shown.print(f"{kept} is kept in this folder. Ctrl-C closes it.")
             if not no_open:
                 webbrowser.open(stack.enter_context(door(address, Path())))

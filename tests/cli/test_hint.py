@@ -122,6 +122,17 @@ def test_the_top_of_the_ladder_has_no_hint(ladder: Ladder) -> None:
     assert "there is no further rung" in asked(ladder)
 
 
+@pytest.mark.verify
+def test_another_mistake_begins_with_its_first_hint(ladder: Ladder) -> None:
+    ladder("new", "transpose", "mine.cu")
+    mended = Path("mine.cu").read_text().replace("row) * N + column] =", "column) * M + row] =")
+    for wrong, hints in (("in[0] + in", (1, 2)), ("2 * in", (1,))):
+        file = mended.replace("] = in", f"] = {wrong}")
+        for step in hints:
+            Path("mine.cu").write_text(f"{step * chr(10)}{file}")  # a line further down: the same mistake
+            assert f"Hint {step} of 3" in asked(ladder)
+
+
 def test_an_exercise_tells_its_own_hints(ladder: Ladder) -> None:
     ladder("new", "thread_index", "mine.cu")
     first, second, third = (

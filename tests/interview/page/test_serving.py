@@ -117,9 +117,9 @@ def test_it_serves_until_it_is_ended_and_says_no_more(
     with process, ThreadPoolExecutor() as pool:
         assert process.stdout is not None
         assert process.stderr is not None
-        address = re.search(r"(http://127\.0\.0\.1:\d+)/\?token=\S{20,}", process.stdout.readline())
+        address = re.search(r" is at (http://127\.0\.0\.1:\d+)/\?token=\S{20,}", process.stdout.readline())
         assert address is not None
-        with browser.open(address[0]) as page:
+        with browser.open(address[0].removeprefix(" is at ")) as page:
             assert first in page.read()
         waiting = pool.submit(browser.open, f"{address[1]}{waits}")
         time.sleep(0.3)
