@@ -659,6 +659,13 @@ def only_if(source: str, line: int) -> int | None:
     return number if re.search(r"\b(?:if|else)\b", head) else None
 
 
+def of_first_thread(source: str, line: int) -> bool:
+    """Whether a line stands in the body of a condition that is true in thread 0 of a block alone."""
+    own = _of_thread_alone(source)
+    alone = re.compile(rf"\bif\s*\(\s*(?:(?:{own})\s*==\s*0|!\s*(?:{own}))\s*\)")
+    return any(alone.search(head) for _, head in _all_around(source, line))
+
+
 def barriers_of_some(source: str) -> Iterator[tuple[int, int]]:
     """The lines of each __syncthreads() in the body of an `if` whose condition depends on threadIdx, and of that."""
     lines = enumerate(plain(source).splitlines(), 1)

@@ -21,6 +21,7 @@ from grader.workbook.cuda_source import (
     arrays_in,
     indexed_by_data,
     lines_that_print,
+    of_first_thread,
     shared_arrays,
     turned_against,
     updated_in,
@@ -75,7 +76,7 @@ def costliest(
     remedy = (
         _prints(source, line)
         or _turned(waste, source, line, counters)
-        or _remedy(waste, source, named, threads).format(
+        or _remedy(waste, source, line, named, threads).format(
             array=arrays or "the array", threads=units.number_of(threads, "thread")
         )
     )
@@ -178,16 +179,20 @@ def _says_idle(counters: Counters, arrays: str) -> str:
     return f"on average {units.digits(lanes)} of a warp's 32 lanes are at work"
 
 
-def _remedy(waste: _Waste, source: str, arrays: tuple[str, ...], threads: int) -> str:
-    """What mends it; an array of one dimension has no rows to be padded, in a block that ends within a warp lanes are
-    idle without any branch, and what data is the index of stays in no register."""
+def _remedy(waste: _Waste, source: str, line: int, arrays: tuple[str, ...], threads: int) -> str:
+    """What mends it; an array of one dimension has no rows to be padded, an atomic takes one element a lane, in a block
+    that ends within a warp lanes are idle without any branch, and what data is the index of stays in no register."""
+    if waste.cycles is _idle and of_first_thread(source, line):
+        return _ALONE
     if waste.cycles is _idle and threads % 32:
         return _WHOLE_WARPS
     if waste.cycles is _local and (by_data := next(filter(None, map(partial(_by_data, source), arrays)), "")):
         return by_data
     declared = shared_arrays(source)
     extents = [len(one.extents) for name in arrays for one in declared.get(name, ())]
-    return BANKS if waste.remedy == PADDING and extents and max(extents) == 1 else waste.remedy
+    if waste.remedy != PADDING or not extents or max(extents) > 1:
+        return waste.remedy
+    return BANKS_OF_ATOMICS if {*arrays} & {*updated_in(source, line)} else BANKS
 
 
 def _turned(waste: _Waste, source: str, line: int, counters: Counters) -> str:
@@ -236,6 +241,16 @@ _THROUGH_TILE = (
 
 _WHOLE_WARPS = "A block has {threads}, and a warp is 32: let it have a multiple of 32, such as 256."
 
+_ALONE = (
+    "Thread 0 does this by itself, and the others of its block wait: let all of them share it. A sum they add in a "
+    "tree, in each step of which half as many threads as before add what another one has."
+)
+
+BANKS_OF_ATOMICS = (
+    "Let the 32 lanes of a warp update 32 different banks: change which lane takes which element of {array}, or, where "
+    "data says that, have several copies of {array}, among which the lanes of a warp are divided, and add them up at "
+    "the end."
+)
 BANKS = (
     "Let the 32 lanes of a warp access 32 different banks, or one and the same word: change which lane takes which "
     "element of {array}, or let a lane that takes several beside one another read 16 bytes at a time, as a float4 or a "

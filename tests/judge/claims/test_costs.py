@@ -100,7 +100,13 @@ float table[16];
 int code = codes[i];
 out[i] = table[code];
 printf("%d\\n", i);
+atomicAdd(&line[code], 1);
+if (threadIdx.x == 0) {
+    for (int k = 0; k < 32; ++k)
+        sum[0] += line[k];
+}
 """
+IDLE = {metrics.WARP_INSTRUCTIONS: 4000, metrics.THREAD_INSTRUCTIONS: 4000}
 COUNTED = scattered("red") | {metrics.GLOBAL_SECTORS["ld"]: 10, metrics.GLOBAL_REQUESTS["ld"]: 10}
 
 
@@ -125,6 +131,13 @@ COUNTED = scattered("red") | {metrics.GLOBAL_SECTORS["ld"]: 10, metrics.GLOBAL_R
             LOCAL,
             "40 requests to local memory",
             "Line 16 prints: printf stores its arguments to local memory",
+        ),
+        (17, conflicts("ld"), " in `line`:", "where data says that, have several copies of `line`"),
+        (
+            20,
+            IDLE,
+            "1 of a warp's 32 lanes",
+            "Thread 0 does this by itself, and the others of its block wait",
         ),
         (8, conflicts("ld"), " in `line`:", "word: change which lane takes which element of `line`"),
         (
@@ -175,8 +188,7 @@ def test_indices_are_not_told_to_be_exchanged_where_another_array_would_be_strid
 
 @pytest.mark.parametrize(("threads", "said"), [(1, "has 1 thread,"), (48, "has 48 threads,"), (64, "branch")])
 def test_lanes_are_idle_by_a_branch_where_warps_are_whole(threads: int, said: str) -> None:
-    idle = {metrics.WARP_INSTRUCTIONS: 4000, metrics.THREAD_INSTRUCTIONS: 4000}
-    cost = costliest({7: idle}, threads=threads)
+    cost = costliest({7: IDLE}, threads=threads)
     assert cost is not None
     assert said in cost.remedy
 
