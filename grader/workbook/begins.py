@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, groupby, islice
 
 from grader.workbook.cuda_source import arrays_in, int_sizes, line_at, plain, shared_arrays, turned_against
@@ -59,19 +59,19 @@ _COUNTS = re.compile(
 _LEAVES = re.compile(
     r"(?P<leaves>\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*(?:return\s*;|\{\s*return\s*;\s*\}))"
 )
-_STATEMENT = re.compile(
-    r"\s*(?P<load>\w+(?:\[[^\[\]]{1,60}\]){1,2}\s*=(?!=)[^;{}]{1,200};)\s*(?=__syncthreads)"
-)
-_ALL_OF_SOME = re.compile(
-    r"\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*(?P<opens>\{)"
-    r"\s*(?P<load>\w+(?:\[[^\[\]]{1,60}\]){1,2}\s*=(?!=)[^;{}]{1,200};\s*)__syncthreads\(\)\s*;(?P<behind>[^{}]{1,500})"
-    r"(?P<closes>\})"
+_ENTERS = re.compile(r"\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*\{")
+_BEYOND = re.compile(r"[\w. ]+>=[\w. ]+(?:\|\|[\w. ]+>=[\w. ]+){0,3}")
+_LOAD = re.compile(
+    r"(?<=[;{}])\s*(?P<load>\w+(?:\[[^\[\]]{1,60}\]){1,2}\s*=(?!=)\s*(?P<value>[^;{}]{1,200}));"
 )
 _SUM = r"[A-Za-z_][\w.]*(?: *\+ *[\w.]+){0,8}"
+_TO = r"(?:\(\s*\w+\s*\)\s*)?(?:[\w<>]*\(\s*(?P<{0}s>" + _SUM + r")\s*\)|(?P<{0}>[A-Za-z_][\w.]*))"
 _STORE_2 = re.compile(
-    rf"\b\w+\[\s*(?:\(\s*\w+\s*\)\s*)?(?:[\w<>]*\(\s*)?(?P<row>{_SUM})\s*(?:\)\s*)?\*\s*(?P<size>\w+)"
-    rf"\s*\+\s*(?P<column>{_SUM})\s*\]\s*=(?!=)"
+    rf"\b\w+\[\s*(?:(?P<first>{_SUM})\s*\+\s*)?{_TO.replace('{0}', 'one')}\s*\*\s*{_TO.replace('{0}', 'other')}"
+    rf"(?:\s*\+\s*(?P<last>{_SUM}))?\s*\]\s*=(?!=)"
 )
+_STORE_1 = re.compile(r"(?<![\w.])(?P<array>\w+)\[\s*(?P<element>[^\[\]]{1,100}?)\s*\]\s*[-+]?=(?!=)")
+_GIVEN = re.compile(r"\*\s*(?:__restrict__\s+)?(\w+)\s*[,)]")
 _MANY = r"(?:\d+|[A-Z]\w*|blockDim\.x)"
 _TIMES = rf"(?:\bthreadIdx\.x\s*\*\s*{_MANY}|(?<![\w.]){_MANY}\s*\*\s*threadIdx\.x)"
 _GRIDS = re.compile(r"^// *grid *= *\[(.*)\]", re.MULTILINE)
@@ -89,7 +89,6 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _other_axis(lines)
     yield from _of_several(source, text, lines)
     yield from _guarded(text)
-    yield from _returned(text)
     yield from _barrier_of_some(text)
     yield from _turned(lines)
     yield from _turned_behind(text, lines)
@@ -207,65 +206,110 @@ def _guarded(text: str) -> Iterator[Edit]:
                 )
 
 
-def _returned(text: str) -> Iterator[Edit]:
-    """Threads that return in front of a barrier load nothing for the others, and store nothing behind it: a condition
-    is to be on the load, and another one on the store."""
-    sizes, _ = int_sizes(text)
-    found, barrier = _LEAVES.search(text), _BARRIER.search(text)
-    if not found or not barrier or found.end() > barrier.start() or len(sizes) != 2:
-        return
-    load = _STATEMENT.match(text, found.end())
-    store, inside = _own_condition(text, barrier.end(), len(text), sizes)
-    if not load or store is None or load.end() > barrier.start():
-        return
-    left = text.index("return", found.end("condition"))
-    where_left, loads, stores = (line_at(text, at) for at in (left, load.start("load"), store))
-    first = f"if (!({found['condition']}))"
-    changes = (
-        (*found.span("leaves"), ""),
-        (load.start("load"), load.start("load"), f"{first} "),
-        (store, store, f"{inside} "),
-    )
-    yield Edit(
-        f"the `return` in line {where_left} deleted, `{first}` in front of the load in line {loads} and `{inside}` in "
-        f"front of the store in line {stores}",
-        where_left,
-        changes,
-        "Threads that return load nothing for the others, and store nothing of what others have loaded.",
-    )
-
-
-def _own_condition(text: str, start: int, end: int, sizes: Sequence[str]) -> tuple[int | None, str]:
-    """Where the first store to a matrix stands in a part of a text, of two sizes, and the condition that it needs; None
-    where there is none."""
-    store = _STORE_2.search(text, start, end)
-    if store is None or store["size"] not in sizes:
-        return None, ""
-    (other,) = set(sizes) - {store["size"]}
-    return store.start(), f"if ({store['column']} < {store['size']} && {store['row']} < {other})"
-
-
 def _barrier_of_some(text: str) -> Iterator[Edit]:
-    """A condition around a load, a barrier and a store: it is to be the load's alone, and the store is to have its
-    own."""
+    """Threads that return in front of a barrier, or stay outside of an `if` around it, load nothing for the others, and
+    store nothing of what those have loaded: the condition is to be the loads' alone, and the store may need its own."""
     sizes, _ = int_sizes(text)
-    for found in islice(_ALL_OF_SOME.finditer(text), SEVERAL if len(sizes) == 2 else 0):
-        store, inside = _own_condition(text, *found.span("behind"), sizes)
-        if store is None:
+    barrier = _BARRIER.search(text)
+    if barrier is None or len(sizes) not in (1, 2):
+        return
+    for guard in _guards(text, barrier.start()):
+        between = text[guard.end : barrier.start()]
+        loads = list(_LOAD.finditer(text, guard.end, barrier.start()))
+        if not loads or "{" in between or "}" in between:
             continue
-        line, barrier, stores = (line_at(text, at) for at in (found.start(), found.end("load"), store))
-        changes = (
-            (*found.span("opens"), ""),
-            (store, store, f"{inside} "),
-            (*found.span("closes"), ""),
+        inside = f"if ({guard.inside})"
+        loaded: list[Change] = [(load.start("load"), load.start("load"), f"{inside} ") for load in loads]
+        in_load = f"`{inside}` in front of the load"
+        if len(sizes) == 1:  # whoever adds up what is loaded needs an element of each thread
+            loaded = [(*load.span("value"), f"{guard.inside} ? {load['value']} : 0") for load in loads]
+            in_load = f"`{guard.inside} ? {loads[0]['value']} : 0` in the load"
+        lines = [*dict.fromkeys(line_at(text, load.start("load")) for load in loads)]
+        said = f"{guard.said} deleted and {in_load} in {where(lines)}"
+        why = "Threads that do not come to the barrier load nothing for others, and store nothing of what those load."
+        yield Edit(said, guard.line, tuple(sorted((*guard.deleted, *loaded))), why)
+        store, own = _own_condition(text, barrier.end(), sizes)
+        if store is not None:
+            said = f"{guard.said} deleted, {in_load} in {where(lines)} and `{own}` in front of the store in line "
+            changes = (*guard.deleted, *loaded, (store, store, f"{own} "))
+            yield Edit(f"{said}{line_at(text, store)}", guard.line, tuple(sorted(changes)), why)
+
+
+@dataclass(frozen=True)
+class _Guard:
+    """A condition by which some threads do not come to a barrier."""
+
+    said: str
+    line: int
+    end: int  # where what it is about begins
+    deleted: tuple[Change, ...]  # what stands there without it
+    inside: str  # what holds of the threads that come
+
+
+def _guards(text: str, barrier: int) -> Iterator[_Guard]:
+    """The first returns in front of a barrier, and each `if` whose braces are around it."""
+    for found in islice(_LEAVES.finditer(text, 0, barrier), SEVERAL):
+        line, condition = line_at(text, text.index("return", found.end("condition"))), found["condition"]
+        # Plain ones are turned round, so that it reads as where they are on an element.
+        plain_one = _BEYOND.fullmatch(condition)
+        inside = condition.replace(">=", "<").replace("||", "&&") if plain_one else f"!({condition})"
+        yield _Guard(
+            f"the `return` in line {line}", line, found.end(), ((*found.span("leaves"), ""),), inside
         )
-        yield Edit(
-            f"the braces of the `if` in line {line} deleted, so that it is about the load alone, and `{inside}` in "
-            f"front of the store in line {stores}",
-            barrier,
-            changes,
-            "All threads come to the barrier, and a thread stores what another one has loaded.",
-        )
+    for found in islice(_ENTERS.finditer(text, 0, barrier), SEVERAL):
+        line, closes = line_at(text, found.start()), _closing(text, found.end())
+        if closes > barrier:
+            deleted = ((*found.span(), ""), (closes, closes + 1, ""))
+            yield _Guard(
+                f"the `if` in line {line} and its braces", line, found.end(), deleted, found["condition"]
+            )
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the brace is closed that is open at a place; -1 where it is not."""
+    depth = 1
+    for brace in re.finditer(r"[{}]", text[start:]):
+        depth += 1 if brace[0] == "{" else -1
+        if not depth:
+            return start + brace.start()
+    return -1
+
+
+def _own_condition(text: str, start: int, sizes: Sequence[str]) -> tuple[int | None, str]:
+    """Where the first store to an array behind a place stands, and the condition that it needs; None where there is
+    none."""
+    if len(sizes) == 1:
+        given = _GIVEN.findall(text)
+        found = next((each for each in _STORE_1.finditer(text, start) if each["array"] in given), None)
+        return (found.start(), f"if ({found['element']} < {sizes[0]})") if found else (None, "")
+    store = _stored(text, start, sizes)
+    if store is None:
+        return None, ""
+    (other,) = set(sizes) - {store.size}
+    return store.start, f"if ({store.row} < {other} && {store.column} < {store.size})"
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """A store to an element of a matrix."""
+
+    start: int
+    row: str
+    size: str  # how long a row is
+    column: str
+
+
+def _stored(text: str, start: int, sizes: Sequence[str]) -> _Stored | None:
+    """The first store to an element of a matrix behind a place, its index in whatever order; None where there is
+    none."""
+    for found in _STORE_2.finditer(text, start):
+        factors = [found["one"] or found["ones"], found["other"] or found["others"]]
+        size = next((factor for factor in reversed(factors) if factor in sizes), None)
+        column = " + ".join(filter(None, (found["first"], found["last"])))
+        if size is not None and column:
+            factors.remove(size)
+            return _Stored(found.start(), factors[0], size, column)
+    return None
 
 
 def _turned(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -345,19 +389,19 @@ def _sizes_behind(text: str) -> Iterator[Edit]:
     barriers = list(_BARRIER.finditer(text))
     if len(barriers) != 1 or len(sizes) != 2:
         return
-    store = _STORE_2.search(text, behind := barriers[0].end())
+    store = _stored(text, behind := barriers[0].end(), sizes)
     places = list(re.finditer(rf"(?<![\w.])(?:{'|'.join(sizes)})\b", text[behind:]))
-    if store is None or store["size"] not in sizes or {found[0] for found in places} != {*sizes}:
+    if store is None or {found[0] for found in places} != {*sizes}:
         return
     turned = dict(zip(sizes, reversed(sizes), strict=True))
     changes = tuple((behind + found.start(), behind + found.end(), turned[found[0]]) for found in places)
     numbers = [*dict.fromkeys(line_at(text, at) for at, _, _ in changes)]
     yield Edit(
         f"`{sizes[0]}` and `{sizes[1]}` exchanged in {where(numbers)}",
-        line_at(text, store.start()),
+        line_at(text, store.start),
         changes,
-        f"Where rows become columns, `{store['size']}` is how many rows the output has, and "
-        f"`{turned[store['size']]}` how long each is: its index and the condition go by these.",
+        f"Where rows become columns, `{store.size}` is how many rows the output has, and "
+        f"`{turned[store.size]}` how long each is: its index and the condition go by these.",
     )
 
 
@@ -365,8 +409,8 @@ def _sizes_of_bounds(source: str, text: str) -> Iterator[Edit]:
     """The two sizes exchanged wherever they are no part of an index: in conditions, and in `grid`. Where the
     indices have rows and columns change places, it is these that still go by the others."""
     sizes, begins = int_sizes(text)
-    store = _STORE_2.search(text, begins) if len(sizes) == 2 else None
-    if store is None or store["size"] not in sizes:
+    store = _stored(text, begins, sizes) if len(sizes) == 2 else None
+    if store is None:
         return
     either = re.compile(rf"(?<![\w.])(?:{'|'.join(sizes)})\b")
     body = _IN_BRACKETS.sub(lambda index: " " * len(index[0]), text[begins:])
@@ -379,13 +423,13 @@ def _sizes_of_bounds(source: str, text: str) -> Iterator[Edit]:
     turned = dict(zip(sizes, reversed(sizes), strict=True))
     grids, numbers = ({line_at(text, found): None for found, _ in part} for part in (of_grid, of_body))
     in_grid = f"`grid` in {where([*grids])} and in " if grids else ""
-    row, column = (" ".join(store[name].split()) for name in ("row", "column"))
+    row, column = (" ".join(name.split()) for name in (store.row, store.column))
     yield Edit(
         f"`{sizes[0]}` and `{sizes[1]}` exchanged in {in_grid}{where([*numbers])}",
         line_at(text, bounds[0]),
         tuple((at, at + len(size), turned[size]) for at, size in (*of_grid, *of_body)),
-        f"By the index in line {line_at(text, store.start())}, `{row}` is a row of the output, one of "
-        f"`{turned[store['size']]}`, and `{column}` a column, one of `{store['size']}`: that is what the condition and "
+        f"By the index in line {line_at(text, store.start)}, `{row}` is a row of the output, one of "
+        f"`{turned[store.size]}`, and `{column}` a column, one of `{store.size}`: that is what the condition and "
         "the grid are to go by.",
     )
 

@@ -50,12 +50,21 @@ X_Y_LATER = X_Y.replace("const ", "")
         (f"{ONE}for (int k = 0; k < 4; ++k) {{\n    s += w[i * 4 + k];\n}}", None),
         (f"{ALL}if (y >= M || x >= N) {{\n    return;\n}}\ntile[r][c] = in[y * N + x];\n__syncthreads();\n"
          "out[size_t(v) * M + u] = tile[c][r];",
-         f"{ALL}\nif (!(y >= M || x >= N)) tile[r][c] = in[y * N + x];\n__syncthreads();\n"
-         "if (u < M && v < N) out[size_t(v) * M + u] = tile[c][r];"),
+         f"{ALL}\nif (y < M && x < N) tile[r][c] = in[y * N + x];\n__syncthreads();\n"
+         "if (v < N && u < M) out[size_t(v) * M + u] = tile[c][r];"),
         (f"{ALL}if (y < M && x < N) {{\ntile[r][c] = in[y * N + x];\n__syncthreads();\nint u = f(c), v = f(r);\n"
          "out[size_t(v) * M + u] = tile[c][r];\n}",
-         f"{ALL}if (y < M && x < N) \ntile[r][c] = in[y * N + x];\n__syncthreads();\nint u = f(c), v = f(r);\n"
-         "if (u < M && v < N) out[size_t(v) * M + u] = tile[c][r];\n"),
+         f"{ALL}\nif (y < M && x < N) tile[r][c] = in[y * N + x];\n__syncthreads();\nint u = f(c), v = f(r);\n"
+         "if (v < N && u < M) out[size_t(v) * M + u] = tile[c][r];\n"),
+        (f"{ALL}if (f(y) || x >= N) return;\n__shared__ float tile[T][T];\ntile[r][c] = in[x + N * y];\n"
+         "__syncthreads();\nout[u + (v + 1) * M] = tile[c][r];",
+         f"{ALL}\n__shared__ float tile[T][T];\nif (!(f(y) || x >= N)) tile[r][c] = in[x + N * y];\n"
+         "__syncthreads();\nif (v + 1 < N && u < M) out[u + (v + 1) * M] = tile[c][r];"),
+        (f"{ONE}if (i >= N) return;\ntile[t] = in[i];\n__syncthreads();\nout[first + B - 1 - t] = tile[t];",
+         f"{ONE}\ntile[t] = i < N ? in[i] : 0;\n__syncthreads();\n"
+         "if (first + B - 1 - t < N) out[first + B - 1 - t] = tile[t];"),
+        (f"{ONE}if (i < N) {{\n    s[t] = in[i];\n    __syncthreads();\n    if (t == 0) out[b] = f(s);\n}}",
+         f"{ONE}\n    s[t] = i < N ? in[i] : 0;\n    __syncthreads();\n    if (t == 0) out[b] = f(s);\n"),
         (f"{X0_Y0}t = in[y0 + a + x0];\n\nout[y0 + x0] = t;", f"{X0_Y0}t = in[y0 + a + x0];\n\nout[x0 + y0] = t;"),
         (f"{X_Y}__syncthreads();\nf(x, y);",
          f"{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\nf(x, y);"),

@@ -63,8 +63,6 @@ _ALONE = (
     "exchanges nothing. {place}"
 )
 
-_OTHER_PLACE = "Let a thread write what another has read, and so in another place than where it reads itself."
-
 
 @dataclass(frozen=True)
 class Mend:
@@ -105,8 +103,11 @@ def mended(
                 if not (own := _of_own_elements(source, edit)):
                     said = f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
                     return Mend(said, edit.line)
-                place = begins.turned(source) or _OTHER_PLACE
-                alone = alone or Mend(_ALONE.format(change=edit.said, array=own[0], place=place), edit.line)
+                # Of threads that may do so already, it would send them back.
+                if place := begins.turned(source):
+                    alone = alone or Mend(
+                        _ALONE.format(change=edit.said, array=own[0], place=place), edit.line
+                    )
         if left < 0:
             break
     return alone

@@ -321,7 +321,7 @@ def test_a_return_in_front_of_a_barrier_is_told_and_not_the_right_indices(
     file.write_text(turned, "utf-8")
     reason = marked(topics.load("transpose"), file, problem_overrides={"M": 1, "N": 131}).reason or ""
     assert (
-        "With the `return` in line 13 deleted, `if (!(row >= M || column >= N))` in front of the load in line"
+        "With the `return` in line 13 deleted, `if (row < M && column < N)` in front of the load in line"
         in reason
     )
 
