@@ -135,6 +135,16 @@ def _of_several(source: str, text: str, lines: Sequence[Line]) -> Iterator[Edit]
             why = f"A block takes {many} elements a thread, and so do those before it."
             further = in_place(line, found, side, f"({many} * {found[side]})", why)
             yield from _with_grid(source, further, axis, many)
+        for many, step in _steps_of(text, found["name"]):
+            why = f"A block takes {many} elements a thread, and so do those before it."
+            further = in_place(line, found, side, f"({many} * {found[side]})", why)
+            yield further
+            own, at = found[side], line_at(text, step.start("step"))
+            if step["step"] != own:
+                said = f"{further.said}, and `{own}` in place of `{step['step']}` in line {at}"
+                changes = tuple(sorted((*further.changes, (*step.span("step"), own))))
+                why = f"{why} The threads of a block go on by `{own}`, as many as there are."
+                yield Edit(f"{said},", line.number, changes, why)
         beside = rf"(?<![\w.]){found['name']}\s*\+\s*([A-Za-z_]\w*)(?!\s*[\w.*(])"
         of_thread = found["before"] or found["behind"]
         for step in list(dict.fromkeys(re.findall(beside, text)))[:SEVERAL] if of_thread else ():
@@ -142,6 +152,43 @@ def _of_several(source: str, text: str, lines: Sequence[Line]) -> Iterator[Edit]
                 why = f"A thread takes {many} elements, and so do those before it."
                 further = in_place(line, found, "all", f"({found['all']}) * {many}", why)
                 yield from _with_grid(source, further, axis, many)
+
+
+def _steps_of(text: str, name: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """How many elements a loop takes that a thread begins at its own, and the step from one to the next."""
+    begun = "|".join([name, *re.findall(rf"\b(\w+)\s*=\s*{name}\s*[;,]", text)][:SEVERAL])
+    for found in islice(
+        re.finditer(rf"\b(?:{begun})\s*\+\s*(?P<count>\w+)\s*\*\s*(?P<step>\w+)", text), SEVERAL
+    ):
+        if many := _steps(text, found["count"]):
+            yield many, found
+    for found in islice(
+        re.finditer(rf"\b(?:{begun})\s*\+\s*(?P<count>[a-z]\w*)\b(?!\s*[*(.\[])", text), SEVERAL
+    ):
+        counted = re.search(
+            rf"\b{found['count']}\s*=\s*0\s*;\s*{found['count']}\s*<\s*(?P<to>[\w *]+?)\s*;\s*"
+            rf"{found['count']}\s*\+=\s*(?P<step>\w+)",
+            text,
+        )
+        if counted and (many := _quotient(counted["to"], counted["step"])):
+            yield many, counted
+    for found in islice(re.finditer(rf"\b(?:{begun})\s*\+=\s*(?P<step>\w+)\s*[;,)]", text), SEVERAL):
+        head = text[text.rfind("for", 0, found.start()) : found.start()]
+        counted = re.search(r"\b(\w+)\s*=\s*0\s*;\s*\1\s*<\s*(?P<many>\w+)\s*[;&]", head)
+        limit = re.search(rf"(?:<|min\()\s*(?:{begun})\s*\+\s*(?P<to>[\w *]+)", text[: found.end()])
+        if many := counted["many"] if counted else _quotient(limit["to"], found["step"]) if limit else "":
+            yield many, found
+
+
+def _quotient(total: str, step: str) -> str:
+    """How many steps make a total, a product with the step or a number; "" where that is not plain."""
+    factors = re.split(r"\s*\*\s*", total.strip())
+    if step in factors and len(factors) == 2:
+        factors.remove(step)
+        return factors[0]
+    if total.strip().isdigit() and step.isdigit() and int(step):
+        return str(int(total) // int(step))
+    return ""
 
 
 def _with_grid(source: str, edit: Edit, axis: str, many: str) -> Iterator[Edit]:
