@@ -87,6 +87,10 @@ _COMMA_INDEX = re.compile(
     r"\b(?!auto\b)(?P<array>[A-Za-z_]\w*)\s*\[\s*(?P<row>[^\[\]();,]{1,60}|\w+\([^()\[\];,]{1,60}\)),\s*"
     r"(?P<column>[^\[\]();,]{1,60}|\w+\([^()\[\];,]{1,60}\))\]"
 )
+_BY_ONE = re.compile(
+    r"\bfor\s*\([\w ]*\b(?P<counter>\w+)\s*=\s*(?P<start>[^;]{1,100}?)\s*;\s*(?P=counter)\s*<\s*"
+    r"(?:(?P=start)\s*\+\s*)?(?P<many>\w+)\s*(?:;|&&)[^;]*;?\s*(?:\+\+\s*(?P=counter)|(?P=counter)\s*(?:\+\+|\+=\s*1))"
+)
 _STRING = re.compile(r'"[^"\n]*"')
 _DIVISION = re.compile(
     r"[/%]\s*(\w+|\([\w\s*+-]{1,60}\))|\bcdiv\([^,()]{1,60},\s*([\w\s*()+-]{1,60}?)\)(?=[\s*,)]|$)",
@@ -324,6 +328,29 @@ def index_of(source: str, line: int, array: str) -> tuple[str, str]:
     found = own or {index.strip() for index in _BRACKETS.findall(text)}
     index = next(iter(found)) if len(found) == 1 else ""
     return index, _set_to(source, line, index) if index.isidentifier() else ""
+
+
+def beside_one_another(source: str, line: int, array: str) -> str:
+    """How many elements of an array that lie side by side a thread takes in a loop around a line, as it is written:
+    `4`; "" where that is not to be seen."""
+    index, formed = index_of(source, line, array)
+    made = _with_values(source, line, _with_values(source, line, formed or index))
+    for _, text in islice(_upwards(source, line), _MOST_STEPS) if "threadIdx.x" in made else ():
+        if head := _BY_ONE.search(text[:_LONGEST]):
+            counter, many = head["counter"], head["many"]
+            added = rf"(?:^|\+)\s*{counter}\s*(?:$|\+)" if head["start"] == "0" else rf"^{counter}$"
+            apart = re.search(rf"\*\s*\(*{many}\b|\b{many}\)*\s*\*", made)
+            if apart and any(re.search(added, each) for each in (index, formed)):
+                return many
+    return ""
+
+
+def _with_values(source: str, line: int, index: str) -> str:
+    """An index with what its variables were last set to in place of these."""
+    names = [*dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*\b(?!\s*[.(])", index))][:_MOST_NAMES]
+    values = {name: value for name in names if (value := _set_to(source, line, name))}
+    either = rf"(?<![\w.])(?:{'|'.join(values)})\b"
+    return re.sub(either, lambda found: f"({values[found[0]]})", index) if values else index
 
 
 def lacks_block(source: str, line: int, array: str, axes: Iterable[Axis]) -> str:

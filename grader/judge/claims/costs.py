@@ -19,6 +19,7 @@ from grader.workbook.cuda_source import (
     Space,
     adds_to,
     arrays_in,
+    beside_one_another,
     indexed_by_data,
     lines_that_print,
     of_first_thread,
@@ -76,6 +77,7 @@ def costliest(
     remedy = (
         _prints(source, line)
         or _turned(waste, source, line, counters)
+        or _side_by_side(waste, source, line, named)
         or _remedy(waste, source, line, named, threads).format(
             array=arrays or "the array", threads=units.number_of(threads, "thread")
         )
@@ -206,6 +208,14 @@ def _turned(waste: _Waste, source: str, line: int, counters: Counters) -> str:
     return ""
 
 
+def _side_by_side(waste: _Waste, source: str, line: int, arrays: tuple[str, ...]) -> str:
+    """Of a thread whose elements lie side by side, how it takes them so that those of a warp's lanes do; "" of any
+    other."""
+    found = (beside_one_another(source, line, array) for array in arrays if waste.cycles is _scattered)
+    many = next(filter(None, found), "")
+    return _BY_ALL_THREADS.format(many=many) if many else ""
+
+
 def _prints(source: str, line: int) -> str:
     """Of a line that prints, that this is what costs; "" of any other."""
     return PRINTING.format(line=line) if line in lines_that_print(source) else ""
@@ -237,6 +247,12 @@ _THROUGH_TILE = (
     "`{other}` has rows where `{array}` has columns: with the indices exchanged it would be strided in place of "
     "`{array}`. Let a block load a square along rows of `{array}` into a tile in shared memory, and store it along "
     "rows of `{other}`, reading the tile by columns."
+)
+
+_BY_ALL_THREADS = (
+    "The {many} elements of a thread lie side by side, so that neighbouring lanes of a warp access elements that are "
+    "{many} apart. Let a thread begin at its own number and go on by all threads of the grid, `i += gridDim.x * "
+    "blockDim.x`, or of its block, so that at each step the lanes access neighbours."
 )
 
 _WHOLE_WARPS = "A block has {threads}, and a warp is 32: let it have a multiple of 32, such as 256."

@@ -186,6 +186,34 @@ def test_indices_are_not_told_to_be_exchanged_where_another_array_would_be_strid
     assert ("should run fastest" in cost.remedy) != tile
 
 
+BESIDE = """\
+__global__ void f(const float* in, float* out, int N)
+{
+    const int i = blockIdx.x * B + threadIdx.x;
+    for (int k = 0; k < W; ++k) {
+        out[i * W + k] = 0;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (BESIDE, True),
+        (BESIDE.replace("+ threadIdx.x", "+ threadIdx.x * W").replace("i * W + k", "k + i"), True),
+        (BESIDE.replace("k = 0; k < W", "k = i * W; k < i * W + W").replace("[i * W + k]", "[k]"), True),
+        (BESIDE.replace("* B", "* (B * W)").replace("i * W + k", "i + k * B"), False),
+        (BESIDE.replace("i * W + k", "i * N + k"), False),
+    ],
+)
+def test_elements_of_a_thread_that_lie_side_by_side_are_taken_by_all_threads(source: str, told: bool) -> None:
+    cost = costliest({5: scattered("st")}, source)
+    assert cost is not None
+    assert ("The W elements of a thread lie side by side" in cost.remedy) == told
+    assert ("should run fastest" in cost.remedy) != told
+
+
 @pytest.mark.parametrize(("threads", "said"), [(1, "has 1 thread,"), (48, "has 48 threads,"), (64, "branch")])
 def test_lanes_are_idle_by_a_branch_where_warps_are_whole(threads: int, said: str) -> None:
     cost = costliest({7: IDLE}, threads=threads)
