@@ -56,6 +56,13 @@ _FEW_THREADS = (
     "Each of the {threads} threads of the block writes one element, and `{array}` has {elements}: let them go on until "
     f"all are written, with {GO_ON}, and put a __syncthreads() behind that."
 )
+_HALO = (
+    "The block's {threads} threads store their elements to `{array}[{halo}]` … `{array}[{last}]`. On each side of "
+    "these lies a halo that they read as well, {halo} elements from `{array}[0]` on and {halo} from "
+    "`{array}[{behind}]` on, and not all of it is stored. Let the first {halo} threads load one of each, to "
+    "`{array}[threadIdx.x]` and to `{array}[threadIdx.x + {behind}]`, in front of the barrier, and store 0 where there "
+    "is no such element."
+)
 TAKE_SEVERAL = (
     "let each thread take {times}, threadIdx.{axis} + j with `for (int j = 0; j < {all}; j += {threads})`, both where "
     "the tile is stored and where it is read"
@@ -366,6 +373,12 @@ def _remedy_of_unset(finding: Finding) -> str:
         said = _FEW_THREADS.format(threads=finding.one_each, array=finding.array, elements=elements)
         lines = " and ".join(f"line {line}" for line in finding.likewise)
         return f"{said} {_LIKEWISE.format(lines=lines)}" if lines else said
+    if finding.halo is not None:
+        threads = math.prod(finding.shape or ()) - 2 * finding.halo
+        behind = finding.halo + threads
+        return _HALO.format(
+            array=finding.array, halo=finding.halo, threads=threads, last=behind - 1, behind=behind
+        )
     if finding.kind != "uninitialised_shared":
         return _REMEDIES[finding.kind]
     also = "" if finding.synchronised else _AND_A_BARRIER

@@ -236,6 +236,9 @@ class Finding:
     one_each: int | None = None
     """Of such an element: the threads of the block, where each of them has written one and the array has more; or, of
     an array of two dimensions, those along y, where each has written in one row and there are more."""
+    halo: int | None = None
+    """Of such an element of an array of one dimension: how many there are on each side of those of the block's threads,
+    one each, where it is one of them."""
     likewise: tuple[int, ...] = ()
     """And the other lines in which each thread takes the one of its number, where somebody knows the source."""
     written_later: bool = False

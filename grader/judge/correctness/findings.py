@@ -301,8 +301,8 @@ def _with_end(finding: Finding, source: str, sizes: Problem) -> Finding:
 
 
 def _with_few_threads(finding: Finding, record: Record, source: str) -> Finding:
-    """A read of an array of one dimension, of which each thread of the block has written the element of its number; or
-    of a tile, of which each thread has written one in the row of its number along y."""
+    """A read of an array of one dimension, of which each thread of the block has written the element of its number, or
+    of its number behind a halo; or of a tile, of which each thread has written one in the row of its number along y."""
     place, shape, (along_x, along_y, _) = finding.allocation, finding.shape or (), record.block
     if finding.stored is None or place is None or not shape:
         return finding
@@ -310,6 +310,10 @@ def _with_few_threads(finding: Finding, record: Record, source: str) -> Finding:
     line, array = finding.place.line, finding.array or ""
     if len(shape) == 1 and along_y == 1 and (before, behind) == (place.base + (along_x - 1) * width, None):
         return replace(finding, one_each=along_x, likewise=one_a_thread(source, line, array)[1:])
+    halo, odd = divmod(shape[0] - along_x, 2)
+    if len(shape) == 1 and along_y == 1 and 0 < halo <= along_x and not odd:
+        first, last = (place.base + at * width for at in (halo, halo + along_x - 1))
+        return replace(finding, halo=halo) if (before, behind) in ((None, first), (last, None)) else finding
     if len(shape) == 2 and before is not None and behind is None and shape[0] > along_y > 1:
         last = (before - place.base) // (width * shape[1])
         if last == along_y - 1 and shape[0] % along_y == 0 and one_row_a_thread(source, line, array):

@@ -143,6 +143,27 @@ def test_an_array_with_more_elements_than_its_threads_write_is_told(
     assert remedy(found).endswith(also) == few
 
 
+@pytest.mark.parametrize(
+    ("elements", "stored", "halo"),
+    [
+        (144, (None, 4 * 8), True),
+        (144, (4 * 135, None), True),
+        (144, (4 * 6, 4 * 8), False),
+        (144, (None, 4 * 16), False),
+        (145, (None, 4 * 8), False),
+    ],
+)
+def test_elements_on_both_sides_of_those_of_the_threads_are_told_as_their_halo(
+    elements: int, stored: tuple[int | None, int | None], halo: bool
+) -> None:
+    unset = Finding("uninitialised_shared", at(5), 1, space="shared", address=4 * 7, array="tile")
+    unset = replace(unset, allocation=Allocation(0, 4 * elements), stored=stored)
+    source = f"__global__ void k(float* out)\n{{\n    __shared__ float tile[{elements}];\n}}\n"
+    given = record(block=(128, 1, 1), findings=(unset,))
+    ((found,),) = (item.findings for item in located([given], {}, source))
+    assert ("Let the first 8 threads load one of each, to `tile[threadIdx.x]`" in remedy(found)) == halo
+
+
 TILE = """\
 __global__ void k(float* out)
 {{
