@@ -280,7 +280,7 @@ def _by(text: str, name: str, step: str) -> str:
 
 def _last_set(text: str, name: str) -> str:
     """What a variable was last set to in a text; "" where it is not."""
-    found = re.findall(rf"\b{name}\s*=(?!=)\s*([^;,]*)", text)
+    found = re.findall(rf"\b{re.escape(name)}\s*=(?!=)\s*([^;,]*)", text)
     return found[-1].strip() if found else ""
 
 
