@@ -170,7 +170,8 @@ def arrays_in(source: str, line: int, space: Space, stored: bool) -> tuple[str, 
 
 def handed_on(source: str) -> list[str]:
     """The arrays in shared memory that some line stores to, and some line loads from."""
-    lines = range(1, source.count("\n") + 2)
+    named = re.compile(rf"\b(?:{'|'.join(shared_arrays(source)) or '(?!)'})\s*\[")
+    lines = [number for number, text in enumerate(plain(source).splitlines(), 1) if named.search(text)]
     stored, loaded = (
         dict.fromkeys(name for line in lines for name in arrays_in(source, line, "shared", stored=side))
         for side in (True, False)
