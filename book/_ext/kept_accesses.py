@@ -18,6 +18,7 @@ import msgspec
 
 from grader.judge import accesses
 from grader.results import Accesses
+from grader.web import files
 from grader.workbook import topics
 from grader.workbook.ladder import Rung
 from grader.workbook.topic import KernelTopic
@@ -36,10 +37,10 @@ class Kept:
 
 def of_rungs(topic: KernelTopic) -> list[Accesses]:
     """What each rung of a topic accesses, as kept, or else as the emulator sees it now."""
-    kept = read(topic)
-    gone = [rung for rung in topic.rungs if rung.id not in kept]
-    run = dict(zip([rung.id for rung in gone], _run(topic, gone), strict=True))
-    return [kept[rung.id].seen if rung.id in kept else run[rung.id] for rung in topic.rungs]
+    seen = {rung: kept.seen for rung, kept in read(topic).items()}
+    others = [rung for rung in topic.rungs if rung.id not in seen]
+    seen |= dict(zip([rung.id for rung in others], _run(topic, others), strict=True))
+    return [seen[rung] for rung in topic.ladder.ids]
 
 
 def read(topic: KernelTopic) -> dict[str, Kept]:
@@ -57,7 +58,7 @@ def write(topic: KernelTopic) -> None:
         for rung, seen in zip(topic.rungs, _run(topic, topic.rungs), strict=True)
     ]
     FOLDER.mkdir(exist_ok=True)
-    _file(topic).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    files.write(_file(topic), "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def digest(topic: KernelTopic, rung: Rung) -> str:
@@ -67,8 +68,8 @@ def digest(topic: KernelTopic, rung: Rung) -> str:
 
 def _run(topic: KernelTopic, rungs: Iterable[Rung]) -> list[Accesses]:
     """The emulator is started where there are any. A file is named as it lies in the clone."""
-    files = [rung.file for rung in rungs]
-    found = accesses.of_files(topic, files) if files else ()
+    parsed = [rung.file for rung in rungs]
+    found = accesses.of_files(topic, parsed) if parsed else ()
     return [replace(seen, file=str(Path(seen.file).relative_to(ROOT))) for seen in found]
 
 

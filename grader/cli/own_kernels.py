@@ -29,15 +29,16 @@ def grades() -> Sequence[Graded]:
 def files(of: Topic | Program) -> list[Path]:
     """A learner's files of a topic that are there: those that were graded, with the one to go on with first, the
     starter that was written last, and the one with the topic's name."""
-    graded = [grade for grade in grades() if grade.topic == of.name and Path(grade.file).is_file()]
+    try:
+        with Store() as store:
+            every, begun = store.grades(), store.begun()
+    except WarpladderError:  # a file is found by its name as well
+        every, begun = [], {}
+    graded = [grade for grade in every if grade.topic == of.name and Path(grade.file).is_file()]
     (climbed,) = way(graded, {of.name: of.ladder.ids if isinstance(of, Topic) else ()})
     best = gone_on_with(graded, climbed)
     known = [Path(grade.file) for grade in (*([best] if best else []), *graded)]
-    try:
-        with Store() as store:
-            known += [from_here(file) for name, file in store.begun().items() if name == of.name]
-    except WarpladderError:  # a file is found by its name as well
-        pass
+    known += [from_here(file) for name, file in begun.items() if name == of.name]
     return [file for file in (*known, Path(own_name(of.name, of.suffix))) if file.is_file()]
 
 

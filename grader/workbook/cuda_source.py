@@ -126,7 +126,7 @@ class SharedArray:
 def shared_arrays(source: str) -> Mapping[str, tuple[SharedArray, ...]]:
     """By name: what a file's declarations in shared memory say; several where functions use the same name."""
     text = plain(source)
-    numbers = integers(text)
+    numbers = _numbers(text)
     found: dict[str, tuple[SharedArray, ...]] = {}
     for kind, declarators in _DECLARATION.findall(text):
         for name, extents in _declared(declarators, numbers):
@@ -250,16 +250,12 @@ def adds_to(source: str, array: str) -> bool:
     )
 
 
-def in_global_memory(source: str, name: str | None) -> tuple[str, bool, bool] | None:
+def in_global_memory(source: str, name: str) -> tuple[str, bool, bool] | None:
     """How a file declares a variable of its own that all threads of the grid share: by which words, `static`; whether
     inside a function; and whether it is an array. None of any other."""
     text = plain(source)
     for found in _OF_ALL_THREADS.finditer(text):
-        if (
-            declared := re.search(rf"\b{re.escape(name or '')}\s*(\[|,|\Z)", found["declared"])
-            if name
-            else None
-        ):
+        if declared := re.search(rf"\b{re.escape(name)}\s*(\[|,|\Z)", found["declared"]):
             inside = text.count("{", 0, found.start()) > text.count("}", 0, found.start())
             return " ".join(found["words"].split()), inside, declared[1] == "["
     return None
@@ -354,6 +350,11 @@ def _with_values(source: str, line: int, index: str) -> str:
     return re.sub(either, lambda found: f"({values[found[0]]})", index) if values else index
 
 
+def index_in_words(source: str, line: int, array: str) -> str:
+    """The same in one: `i = col`, of a variable with what it was set to."""
+    return " = ".join(filter(None, index_of(source, line, array)))
+
+
 def lacks_block(source: str, line: int, array: str, axes: Iterable[Axis]) -> str:
     """The components of blockIdx along these axes, `blockIdx.x`, where a line's index of an array is seen to have none
     of them, nor anything that may be made of them; "" where it has, or that is not to be seen."""
@@ -375,7 +376,7 @@ def of_no_thread(source: str, line: int, array: str) -> str:
     text = "\n".join(lines_of_kernel(source, line).values())
     if _lacks(source, line, array, components) != components or loops(text):
         return ""
-    return " = ".join(filter(None, index_of(source, line, array)))
+    return index_in_words(source, line, array)
 
 
 def _lacks(source: str, line: int, array: str, components: Sequence[str]) -> list[str]:
@@ -816,7 +817,7 @@ def counted(source: str) -> Iterator[Counted]:
     """The indices over all blocks whose factor is a number, a name, or missing. Of two factors each may be what it is
     for: threads, or elements of a thread."""
     text = plain(source)
-    numbers = integers(text)
+    numbers = _numbers(text)
     for number, each in enumerate(text.splitlines(), 1):
         for found in _OVER_BLOCKS.finditer(each[:_LONGEST]):
             front, behind = found.group("front", "behind")
@@ -838,7 +839,7 @@ class Halved:
 def halved(source: str) -> Iterator[Halved]:
     """The trees of halves in a file, of a constant or of the threads of a block."""
     text = plain(source)
-    numbers = integers(text)
+    numbers = _numbers(text)
     for found in _HALF_OF.finditer(text):
         name, of = found["name"], found["of"]
         behind = text[found.end() : found.end() + _LONGEST]
@@ -907,10 +908,10 @@ def divisors(source: str, launched: Iterable[str]) -> set[int]:
 
 def numbers(source: str) -> dict[str, int]:
     """The integers that a file defines."""
-    return integers(plain(source))
+    return _numbers(plain(source))
 
 
-def integers(text: str) -> dict[str, int]:
+def _numbers(text: str) -> dict[str, int]:
     """The integer constants of a text without comments whose values are to be seen."""
     found: dict[str, int] = {}
     for name, value in [*_DEFINED.findall(text), *_INTEGER.findall(text)]:

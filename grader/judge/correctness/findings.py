@@ -38,6 +38,7 @@ from grader.workbook.cuda_source import (
     guard,
     in_global_memory,
     in_turn,
+    index_in_words,
     index_of,
     indexed_alike,
     lacks_block,
@@ -189,9 +190,10 @@ def _meant_for_block(finding: Finding, source: str) -> tuple[str, bool, bool] | 
     """How a variable in global memory is declared that a race is about, where it was to be a thread's or a block's own:
     `static` within a function, as C has it; or one of the file that each block sets anew for itself to read. One that
     blocks count in together is meant to be in global memory."""
-    found, line, array = in_global_memory(source, finding.array), finding.place.line, finding.array or ""
-    if finding.space != "global" or found is None or found[1]:
-        return found if finding.space == "global" else None
+    line, array = finding.place.line, finding.array or ""
+    found = in_global_memory(source, array) if array and finding.space == "global" else None
+    if found is None or found[1]:
+        return found
     if found[2] and finding.clears:
         return found
     counted = accumulates(source, line, array, by_blocks=True) or any(
@@ -239,7 +241,7 @@ def _with_lacking_thread(finding: Finding, record: Record, source: str) -> Findi
     places = math.prod(record.grid) * math.prod(side for axis, side in sides.items() if axis not in lacking)
     if not lacking or math.prod(finding.shape or ()) <= places:
         return finding
-    index = " = ".join(filter(None, index_of(source, line, array)))
+    index = index_in_words(source, line, array)
     return replace(finding, lacks_thread=(index, " and ".join(f"threadIdx.{axis}" for axis in lacking)))
 
 

@@ -338,7 +338,7 @@ def _left(source: str, case: Case, outcome: Outcome) -> str:
     if sum(record.counters.get(metrics.GLOBAL_REQUESTS["ld"], 0) for record in outcome.records):
         return ""
     text = cuda_source.plain(source)
-    values = cuda_source.integers(text)
+    values = cuda_source.numbers(source)
     for found in re.finditer(r"(?<![\w.])([A-Za-z_]\w*)\s*/\s*(\w+)", text):
         size, by = case.problem.get(found[1], 0), found[2]
         if size < (int(by) if by.isdecimal() else values.get(by, 0)):

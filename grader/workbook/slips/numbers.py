@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise, product
 
 from grader.workbook.begins import side_of
-from grader.workbook.cuda_source import int_sizes, integers, plain, shared_extents
+from grader.workbook.cuda_source import int_sizes, numbers, plain, shared_extents
 from grader.workbook.edit import MOST, SEVERAL, Edit, Line, in_place, in_places, lines_of
 from grader.workbook.small_edits import constants_of
 
@@ -148,7 +148,7 @@ def _in_grid(source: str, index: _Index, axis: str) -> str:
     side = side_of(source, "block", axis)
     threads = f"blockDim.{axis}"
     if side is not None and "blockDim" not in index.text:
-        values = integers(plain(source))
+        values = numbers(source)
         many = _value(side[0], values)
         named = side[0] if side[0] in constants_of(source) else threads
         used = re.findall(r"(?<![\w.])\w+\b(?!\s*[.(])", index.text)

@@ -274,6 +274,17 @@ def test_a_product_in_int_is_told_by_its_line(
     assert "Line 9: `M * N` is formed in int. Write `size_t(M) * N`" in beyond
 
 
+def look_at(name: str, file: str, pool: DevicePool) -> main_size.Look:
+    """How a kernel of the corpus is looked at where there are 2,000,000,003 elements."""
+    topic, problem = kernel_topic(name), {"N": 2_000_000_003}
+    assert topic.sampled is not None
+    kernel = prepare(topic.parse(SUBMISSIONS / name / file), pool.arch)
+    known = main_size.patterns(topic, np.random.default_rng(5))
+    with pool.emulator() as runner:
+        planned = kernel.plan(problem, runner.hello().limits)
+    return main_size.Look(kernel, topic, topic.sampled, problem, planned, known)
+
+
 @pytest.mark.parametrize(
     ("array", "element"),
     [
@@ -284,13 +295,7 @@ def test_a_product_in_int_is_told_by_its_line(
 def test_an_int_that_goes_on_too_far_is_told_wherever_it_leads(
     array: str | None, element: int | None, pool: DevicePool
 ) -> None:
-    topic, problem = kernel_topic("vector_add"), {"N": 2_000_000_003}
-    assert topic.sampled is not None
-    kernel = prepare(topic.parse(SUBMISSIONS / "vector_add" / "int_goes_on_by_the_grid.cu"), pool.arch)
-    known = main_size.patterns(topic, np.random.default_rng(5))
-    with pool.emulator() as runner:
-        planned = kernel.plan(problem, runner.hello().limits)
-    look = main_size.Look(kernel, topic, topic.sampled, problem, planned, known)
+    look = look_at("vector_add", "int_goes_on_by_the_grid.cu", pool)
     finding = FindingResult("out_of_bounds", 15, "", remedy=GUARD, array=array, element=element)
     remedy = look.with_ranges(finding).remedy
     assert remedy is not None
@@ -298,13 +303,7 @@ def test_an_int_that_goes_on_too_far_is_told_wherever_it_leads(
 
 
 def test_of_an_index_that_is_read_from_memory_the_inner_one_has_passed_an_int(pool: DevicePool) -> None:
-    topic, problem = kernel_topic("histogram"), {"N": 2_000_000_003}
-    assert topic.sampled is not None
-    kernel = prepare(topic.parse(SUBMISSIONS / "histogram" / "a_thread_for_each_of_four.cu"), pool.arch)
-    known = main_size.patterns(topic, np.random.default_rng(5))
-    with pool.emulator() as runner:
-        planned = kernel.plan(problem, runner.hello().limits)
-    look = main_size.Look(kernel, topic, topic.sampled, problem, planned, known)
+    look = look_at("histogram", "a_thread_for_each_of_four.cu", pool)
     remedy = look.with_ranges(FindingResult("out_of_bounds", 17, "", address=GLOBAL_BASE - 4096)).remedy
     assert remedy is not None
     assert remedy.startswith("The index, `j`, has passed")
