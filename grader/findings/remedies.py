@@ -60,8 +60,8 @@ _HALO = (
     "The block's {threads} threads store their elements to `{array}[{halo}]` … `{array}[{last}]`. On each side of "
     "these lies a halo that they read as well, {halo} elements from `{array}[0]` on and {halo} from "
     "`{array}[{behind}]` on, and not all of it is stored. Let the first {halo} threads load one of each, to "
-    "`{array}[threadIdx.x]` and to `{array}[threadIdx.x + {behind}]`, in front of the barrier, and store 0 where there "
-    "is no such element."
+    "`{array}[threadIdx.x]` and to `{array}[threadIdx.x + {behind}]`, in front of the barrier, and store 0, or what "
+    "leaves the result as it is, where there is no such element."
 )
 TAKE_SEVERAL = (
     "let each thread take {times}, threadIdx.{axis} + j with `for (int j = 0; j < {all}; j += {threads})`, both where "

@@ -227,10 +227,10 @@ def added_by_each(text: str) -> Iterator[Said]:
                 line, own = line_at(text, begins + loop.at), "blockIdx.x * blockDim.x + threadIdx.x"
                 yield (
                     line,
-                    f"Line {line}: what this loop adds hangs on no thread, so that each thread of the grid adds all of "
-                    f"it. Put `if (blockIdx.x == 0 && threadIdx.x == 0)` in front, or begin at the thread's own, "
-                    f"`{name} = {'' if start == '0' else f'{start} + '}{own}`, and step by all threads, `{name} += "
-                    "gridDim.x * blockDim.x`.",
+                    f"Line {line}: what this loop adds does not depend on the thread, so that each thread of the grid "
+                    "adds all of it. Put `if (blockIdx.x == 0 && threadIdx.x == 0)` in front, or begin at the thread's "
+                    f"own, `{name} = {'' if start == '0' else f'{start} + '}{own}`, and step by all threads, `{name} "
+                    "+= gridDim.x * blockDim.x`.",
                 )
 
 
@@ -261,8 +261,9 @@ def all_by_each(source: str) -> Said | None:
                 line = line_at(text, loop.at)
                 return (
                     line,
-                    f"Line {line}: which elements of `{array}` this loop stores hangs on no thread, so that each "
-                    "thread stores all of them. Leave it out, and let a thread store the element of its own index.",
+                    f"Line {line}: which elements of `{array}` this loop stores does not depend on the thread, so that "
+                    "each thread stores all of them. Leave it out, and let a thread store the element of its own "
+                    "index.",
                 )
     return None
 

@@ -25,9 +25,9 @@ OF_BYTES = (
     "const int t = blockIdx.x * B + threadIdx.x;\n"
 )
 BY_EACH = (
-    "what this loop adds hangs on no thread, so that each thread of the grid adds all of it. Put `if (blockIdx.x == 0 "
-    "&& threadIdx.x == 0)` in front, or begin at the thread's own, `{start}blockIdx.x * blockDim.x + threadIdx.x`, "
-    "and step by all threads, `j += gridDim.x * blockDim.x`."
+    "what this loop adds does not depend on the thread, so that each thread of the grid adds all of it. Put `if "
+    "(blockIdx.x == 0 && threadIdx.x == 0)` in front, or begin at the thread's own, `{start}blockIdx.x * "
+    "blockDim.x + threadIdx.x`, and step by all threads, `j += gridDim.x * blockDim.x`."
 )
 EVERY = (
     "each thread stores every `{by}`-th that is behind it, and so those of other threads as well: step by all threads "
