@@ -429,7 +429,7 @@ def _of_packs(finding: Finding, text: Text, line: int, index: str) -> str:
         return _FIRST_OF_SEVERAL.format(line=line, many=many, index=found[1], last=many - 1, sign=found[2])
     if by_packs and (up := _UP.fullmatch(text.limit.strip())):
         size, by = up["size"] or up["less_1"] or up["size_c"], up["by"] or up["by_1"] or up["by_c"]
-        if by == str(many) or not by.isdigit():
+        if by == str(many) or not by.isdecimal():
             return _ROUNDED_UP.format(
                 line=line, compared=text.compared, limit=text.limit, many=many, size=size, by=by
             )

@@ -129,7 +129,7 @@ def _of_several(source: str, text: str, lines: Sequence[Line]) -> Iterator[Edit]
         threads = "|".join(map(re.escape, {found[side], *threads_of(source, axis)}))
         apart = rf"(?<![\w.]){found['name']}\s*\+\s*(?:(?P<times>\w+)\s*\*\s*)?(?:{threads})\b(?!\s*[*.])"
         times = {each["times"] or "1" for each in re.finditer(apart, text)}
-        most = [str(int(each) + 1) for each in times if each.isdigit()]
+        most = [str(int(each) + 1) for each in times if each.isdecimal()]
         most += [steps for each in times if (steps := _steps(text, each))]
         for many in sorted(most)[-1:]:
             why = f"A block takes {many} elements a thread, and so do those before it."
@@ -186,7 +186,7 @@ def _quotient(total: str, step: str) -> str:
     if step in factors and len(factors) == 2:
         factors.remove(step)
         return factors[0]
-    if total.strip().isdigit() and step.isdigit() and int(step):
+    if total.strip().isdecimal() and step.isdecimal() and int(step):
         return str(int(total) // int(step))
     return ""
 

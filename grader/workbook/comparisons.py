@@ -209,7 +209,7 @@ def of(ptx: str, symbol: str) -> tuple[Comparison, ...]:
             left, right = operands
             found.append(Comparison(line, parts[1], parts[-1], left, right, made, counted))
             continue
-        known = operands and not item["guard"] and parts[-1][1:].isdigit() and parts[-1][0] in "sub"
+        known = operands and not item["guard"] and parts[-1][1:].isdecimal() and parts[-1][0] in "sub"
         plain = parts[0] != "ld" or parts[1] == "param"
         every.setdefault(target, []).append(
             _Made(parts, tuple(operands) if plain else ("",)) if known else None

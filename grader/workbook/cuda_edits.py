@@ -274,7 +274,7 @@ def _may_be_off(found: re.Match[str]) -> bool:
 def _by_one(line: Line, found: re.Match[str], loop: bool = False) -> Edit | None:
     """A comparison that is true once more, or once less. Halved, what is 0 stays 0: no loop goes on behind that."""
     one, sign, other = found.groups()
-    if sign == ">" and loop and not other.lstrip("0").isdigit():
+    if sign == ">" and loop and not other.lstrip("0").isdecimal():
         return None
     new = f"{_OTHER_END[sign]} {other}"
     if sign == ">" and loop:

@@ -250,7 +250,7 @@ def _quotient(tree: ast.expr) -> tuple[str, ast.expr] | None:
     if inner := _quotient(tree.left):
         return inner[0], ast.BinOp(inner[1], ast.Mult(), tree.right)
     by, terms = ast.unparse(tree.right), list(_terms(tree.left))
-    for added in ([f"+ {by}", "- 1"], [f"+ {int(by) - 1}"] if by.isdigit() else []):
+    for added in ([f"+ {by}", "- 1"], [f"+ {int(by) - 1}"] if by.isdecimal() else []):
         if added and set(added) < set(terms):
             for term in added:
                 terms.remove(term)

@@ -56,7 +56,7 @@ class KernelFile(SourceFile):
         """Whether a device of this architecture can run it: what needs sm_90a needs exactly that."""
         if self.smallest_arch is None or self.smallest_arch == arch:
             return True
-        return self.smallest_arch[-1].isdigit() and capability(arch) >= capability(self.smallest_arch)
+        return self.smallest_arch[-1].isdecimal() and capability(arch) >= capability(self.smallest_arch)
 
     def dtype(self, array: str) -> np.dtype[np.generic]:
         """The element type of an array, by name."""

@@ -300,7 +300,7 @@ def _in_parentheses(parts: _Expressions, at: int, first: int, last: int) -> Iter
 def _of_numbers(parts: _Expressions) -> Iterator[_Small]:
     """One more than a number, or less, half of it, or twice as much."""
     for at, token in enumerate(parts.tokens):
-        if token.text.isdigit():
+        if token.text.isdecimal():
             own = int(token.text)
             for other in dict.fromkeys((own + 1, own - 1, own // 2, own * 2)):
                 if other >= 0 and other != own:

@@ -170,3 +170,9 @@ TILE = f"{ALL}__shared__ float t[32];\nif (M > 3) return;\nt[3] = in[3];\n__sync
 )
 def test_a_flood_ends(flood: str, found: int) -> None:
     assert sum("in place of" in edit.said for edit in edits(f"{TILE}{flood}\n}}")) == found
+
+
+def test_a_digit_that_is_no_number_is_none() -> None:
+    begins = "const int first = blockIdx.x * B + threadIdx.x;\n"
+    loop = "for (int i = first; i < first + ²; i += ²) out[i] = in[i];\n}"
+    assert not any("²" in edit.said for edit in edits(f"{ONE}{begins}{loop}"))

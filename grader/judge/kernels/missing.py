@@ -284,7 +284,7 @@ def _may_begin(source: str, side: str, apart: int, by_grid: bool = False) -> boo
         return False
     pairs = re.findall(rf"\bblockIdx\.{side}\s*\)?\s*\*\s*(\w+)|\b(\w+)\s*\*\s*blockIdx\.{side}\b", source)
     factors = [one or other for one, other in pairs]
-    return not factors or any(not factor.isdigit() or int(factor) == apart for factor in factors)
+    return not factors or any(not factor.isdecimal() or int(factor) == apart for factor in factors)
 
 
 def too_near(apart: int, each: int, unit: str, axis: int, blocks: int, by: str = "") -> str:

@@ -337,7 +337,7 @@ def behind(topic: Topic, edit: Edit, source: str, case: Case) -> Iterator[Case]:
     may only leave what is wrong to other sizes."""
     for start, end, new in edit.changes:
         old = source[start:end]
-        if old.isdigit() and new.isdigit():
+        if old.isdecimal() and new.isdecimal():
             moved = {
                 name: size + int(new) - int(old)
                 for name, size in case.problem.items()

@@ -98,7 +98,7 @@ def rounded_down(lines: Sequence[Line]) -> Iterator[Edit]:
     for line in lines:
         for found in _ROUNDED_DOWN.finditer(line.text):
             size, by = found["size"], found["by"]
-            if by != "1" and not size.isdigit():
+            if by != "1" and not size.isdecimal():
                 new = f"({size} + {by} - 1) / {by}"
                 yield in_place(
                     line, found, "both", new, "`/` rounds down, and the last one is partly filled."

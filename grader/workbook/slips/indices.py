@@ -101,7 +101,7 @@ def runs(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 # What is added is the run's length, or what counts up to it.
                 counts = re.search(rf"\b{step}\s*=\s*0\s*;\s*{step}\s*<\s*(\w+)\s*;", text)
                 most = counts[1] if counts else step
-                if most != "0" and (counts or most.isupper() or most.isdigit()):
+                if most != "0" and (counts or most.isupper() or most.isdecimal()):
                     one = start if start.isidentifier() else f"({start})"
                     why = f"The threads in front of a thread take `{most}` elements each."
                     yield in_place(line, found, "start", f"{one} * {most}", why)

@@ -33,9 +33,9 @@ def starts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     for found in _HALVING.finditer(text):
         start, line = found["start"], lines[line_at(text, found.start()) - 1]
         of_block = re.sub(r"\s*/\s*\d+$", "", start) + " / 2"
-        new = str(HALF_A_WARP) if start.isdigit() else of_block
+        new = str(HALF_A_WARP) if start.isdecimal() else of_block
         if new != start:
-            far = int(start) > HALF_A_WARP if start.isdigit() else "/" not in start
+            far = int(start) > HALF_A_WARP if start.isdecimal() else "/" not in start
             why = (
                 "The first step reaches too far."
                 if far

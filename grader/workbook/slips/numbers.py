@@ -95,7 +95,7 @@ def _indices(text: str, lines: Sequence[Line], known: Sequence[str]) -> Iterator
     told = set[str]()
     for line in lines:
         for found in _SET.finditer(line.text):
-            if _of_threads(found["all"], known) or (found["all"].isdigit() and _stays(text, line, found)):
+            if _of_threads(found["all"], known) or (found["all"].isdecimal() and _stays(text, line, found)):
                 yield _Index(found["name"], [(line, found)])
         for places in _alike(line):
             index = places[0][1]["all"]
@@ -104,7 +104,7 @@ def _indices(text: str, lines: Sequence[Line], known: Sequence[str]) -> Iterator
             ):  # by the number in a block, as nearly all are
                 continue
             stores = any(_STORED.match(line.text, found.end()) for _, found in places)
-            if _of_threads(index, known) or (index.isdigit() and stores and not asks):
+            if _of_threads(index, known) or (index.isdecimal() and stores and not asks):
                 yield _Index("", places)
             if _of_threads(index, known) and index not in told:
                 told.add(index)

@@ -92,7 +92,7 @@ def masks(text: str) -> Iterator[Said]:
         counts = rf"\[[^\[\]]*\b{name}\b|\b{name}\s*(?:<|\+|==\s*[1-9])"
         if mask > 2 and mask & (mask - 1) == 0 and ("lane" in name.lower() or re.search(counts, text)):
             line, below = line_at(text, found.start("all")), f"{mask - 1}"
-            if not found["mask"].isdigit():
+            if not found["mask"].isdecimal():
                 below = f"({found['mask']} - 1)"
             yield (
                 line,
