@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -80,9 +81,9 @@ def packages() -> tuple[str, ...]:
 
 
 def _elsewhere() -> Iterator[str]:
-    """Folders of packages that are imported here from somewhere else, or by way of links."""
+    """Folders of packages that lie somewhere else, or by way of links: whether they are imported here or not yet."""
     for name in _PACKAGES:
-        file = getattr(sys.modules.get(name), "__file__", None)
-        if file is not None:
-            yield str(Path(file).absolute().parent.parent)
-            yield str(Path(file).resolve().parent.parent)
+        spec = PathFinder.find_spec(name)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            yield str(Path(folder).absolute().parent)
+            yield str(Path(folder).resolve().parent)
