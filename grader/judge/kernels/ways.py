@@ -158,13 +158,12 @@ def _distinct(ways: np.ndarray[Any, Any]) -> list[int]:
 
 
 def _seen(ways: np.ndarray[Any, Any], sets: Sequence[Sequence[int]]) -> np.ndarray[Any, Any]:
-    """For each problem and each set of conditions a number of what they come out as; 0 where one is not asked."""
-    found = np.zeros((len(ways), len(sets)), np.int64)
-    for column, places in enumerate(sets):
-        outcomes = ways[:, places]
-        _, number = np.unique(outcomes, axis=0, return_inverse=True)
-        found[:, column] = np.where(outcomes.all(axis=1), found.max() + 1 + number, 0)
-    return found
+    """For each problem and each set of as many conditions a number of what they come out as; 0 where one is not
+    asked."""
+    outcomes = ways[:, np.array(sets)]
+    base, together = len(_OUTCOMES), outcomes.shape[2]
+    numbers = 1 + outcomes @ base ** np.arange(together) + base**together * np.arange(len(sets))
+    return np.where(outcomes.all(axis=2), numbers, 0)
 
 
 def _evenness(dimensions: Sequence[str], problem: Problem) -> list[int]:
