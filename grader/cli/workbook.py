@@ -202,7 +202,6 @@ def grade(
       ladder grade transpose transpose.cu --html grade.html
       ladder grade saxpy saxpy.cu
     """
-    from grader.judge.runners.pool import opened
     from grader.workbook import programs
 
     if (program := programs.find(topic)) is not None:
@@ -215,7 +214,13 @@ def grade(
             )
         grade_program(program, file, arch, problem_of(sizes), seed, json, problems)
     # Children take long to start, and so do imports.
-    with nullcontext() if watch else opened(device, arch) as pool:
+    from grader.judge.runners.first import begin_first
+
+    first = None if watch else begin_first(device, arch)
+
+    from grader.judge.runners.pool import opened
+
+    with nullcontext() if watch else opened(device, arch, first) as pool:
         from grader.cli import own_kernels
         from grader.cli.kept_grades import keep_grade
         from grader.judge.grade import check_file

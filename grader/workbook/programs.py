@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
 from grader.errors import WarpladderError
 from grader.workbook.content import content_root
-from grader.workbook.reference import Problem, load_module
 from grader.workbook.strict_toml import read
+
+if TYPE_CHECKING:
+    from grader.workbook.reference import Problem
 
 FOLDER, DECLARED = "programs", "program.toml"
 FILES = (DECLARED, "reference.py", "starter.cu", "answer.cu")
@@ -76,6 +78,8 @@ class Program:
     @cached_property
     def reference(self) -> Reference:
         """The module reference.py; raises WarpladderError where a function is missing."""
+        from grader.workbook.reference import load_module  # imports NumPy, which a look at names does without
+
         return cast(Reference, load_module(self.folder / "reference.py", self.name, _FUNCTIONS))
 
     def problem(self, given: Problem) -> dict[str, int]:

@@ -21,6 +21,7 @@ from grader.history.outcomes import Graded
 from grader.history.store import Store
 from grader.judge import clean
 from grader.judge.runners import pool
+from grader.judge.runners.first import First
 from grader.ladder import main
 from grader.results import Climb, Device, Grade, Provenance, RungResult
 from grader.workbook import content, exercises, topics
@@ -71,7 +72,8 @@ class Opened:
 
     begun, closed = Event(), Event()
 
-    def __init__(self, *_: object) -> None:
+    def __init__(self, *_: object, first: First | None) -> None:
+        assert first is not None, "begun before the imports"
         self.begun.set()
 
     def close(self) -> None:

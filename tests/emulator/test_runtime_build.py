@@ -19,7 +19,8 @@ from grader.course.orders import Order
 from grader.emulator.cache import kept
 from grader.emulator.runtime import build, lowering
 from grader.judge.child import process
-from grader.judge.child.process import RECORDING, ChildProcess
+from grader.judge.child.begun import RECORDING
+from grader.judge.child.process import ChildProcess
 
 COMPILES = """
 import sys, time

@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from grader.emulator.nvrtc import compilation
-from grader.judge.child.process import RECORDING, ChildProcess
+from grader.judge.child.begun import RECORDING
+from grader.judge.child.process import ChildProcess
 from grader.judge.child.protocol import RecordSchedule, Reply
 from grader.sandbox import start
 from grader.sandbox.means import Means, means

@@ -165,8 +165,7 @@ class StandIn(Runner):
 
 def test_the_way_through_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a GPU adds: times in rounds with the baselines, the bound from the copy, the checks afterwards."""
-    monkeypatch.setattr(pool, "_emulator_for_sure", lambda device, arch: False)
-    monkeypatch.setattr(pool, "_gpu", lambda device, arch: (StandIn("emulator", threads=1), DEFAULT_ARCH))
+    monkeypatch.setattr(pool, "_gpu", lambda first, arch: (StandIn("emulator", threads=1), DEFAULT_ARCH))
     monkeypatch.setattr(rounds, "ROUNDS", 6)
     monkeypatch.setattr(track, "FLUSH_BYTES", 4096)
     topic = topics.load("transpose")

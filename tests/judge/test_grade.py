@@ -17,7 +17,8 @@ from grader.judge.child.recording import MOST_PRINTED
 from grader.judge.correctness.cases import CaseStore, make
 from grader.judge.grade import grade, parse
 from grader.judge.kernels.case_runner import CaseRunner
-from grader.judge.kernels.submission import KernelSubmission, compile_it, explain
+from grader.judge.kernels.explained import on_emulator
+from grader.judge.kernels.submission import KernelSubmission, compile_it
 from grader.judge.profile import profile
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
@@ -81,7 +82,7 @@ def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str
     failed.cases = [CaseResult({"M": 33, "N": 31}, 1, "fail", None, seen)]
     failed.last = make({"M": 33, "N": 31}, "exact")
     runner = Runner("emulator", DEFAULT_ARCH)
-    explain(failed, CaseRunner(topic, CaseStore(topic), runner))
+    on_emulator(failed, CaseRunner(topic, CaseStore(topic), runner))
     runner.close()
     assert failed.refusal.reason.startswith(begins)
     assert failed.refusal.reason.endswith(ends)

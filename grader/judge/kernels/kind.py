@@ -1,4 +1,5 @@
-"""How the submissions of a topic are judged in which learners write kernels."""
+"""How the submissions of a topic are judged in which learners write kernels. What explains and advises is imported once
+there is something to say."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
 from grader.judge.claims.pace import Model, Times
 from grader.judge.correctness.cases import Case, CaseStore, at_count_sizes, make
-from grader.judge.kernels import climb, idle_blocks, measured, profile, right_tries, submission
+from grader.judge.kernels import measured, submission, thresholds
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.large import main_size
 from grader.judge.kernels.submission import KernelSubmission
@@ -47,6 +48,8 @@ class Kernels(Kind[KernelFile]):
     def climb(
         self, pool: DevicePool, problem: dict[str, Number], overrides: Problem | None, progress: Progress
     ) -> Climb:
+        from grader.judge.kernels import climb
+
         return climb.climb(pool, self.topic, problem, overrides, progress)
 
     def examine(
@@ -62,13 +65,13 @@ class Kernels(Kind[KernelFile]):
         current = KernelSubmission(name=name, file=file, blocks_seed=tried[-1].seed)
         unknown = at_count_sizes(self.topic, tried[-1].seed) if whole else ()
         right, left = False, Event()
-        with current.stages(), ThreadPoolExecutor(3) as helper:
+        with current.stages(), ThreadPoolExecutor(4) as helper:
             progress(file.path.stem, "compile")
             submission.compile_it(current, pool.arch)
             progress(file.path.stem, "judge")
 
             def begun(work: Callable[[], T]) -> Callable[[], T]:
-                """What an emulator does beside a GPU has begun; without one it does all in turn."""
+                """What can be done while a GPU tries the cases has begun; without one all is done in turn."""
                 return work if pool.gpu is None else helper.submit(work).result
 
             counting = partial(self._counted, pool, current, store, tried, unknown, left)
@@ -81,9 +84,11 @@ class Kernels(Kind[KernelFile]):
             try:
                 with store.ahead([*tried, *unknown]), pool.judges() as (runner, *others):
                     cases = CaseRunner(self.topic, store, runner, others=others)
+                    finding = partial(thresholds.found, current.compiled, self.topic, runner.hello().limits)
+                    beyond = begun(finding) if whole else finding
                     submission.try_cases(current, cases, tried)
                     if whole:
-                        submission.try_beyond(current, cases, tried[-1].seed)
+                        submission.try_beyond(current, cases, beyond(), tried[-1].seed)
                     else:  # so that what is printed as a case's command shows it again
                         submission.try_on_one(current, cases, tried)
                 right = True
@@ -95,19 +100,19 @@ class Kernels(Kind[KernelFile]):
                             self._note(pool, current, store, self._seen(pool, current, store, looked))
             finally:
                 left.set()
-        if not right:
-            self._explain(pool, current, store)
-        elif current.failed:
-            submission.lint_signature(current, pool.arch)
+        if current.failed:
+            self._explain(pool, current, store, again=not right)
         return current
 
-    def _explain(self, pool: DevicePool, current: KernelSubmission, store: CaseStore) -> None:
-        """Say why cases are wrong: what a GPU has shown is shown again by an emulator."""
-        if current.failed and pool.gpu is not None:
+    def _explain(self, pool: DevicePool, current: KernelSubmission, store: CaseStore, again: bool) -> None:
+        """Say why it is wrong; `again`: what a GPU has shown is shown once more by an emulator."""
+        from grader.judge.kernels import explained
+
+        if again and pool.gpu is not None:
             with pool.emulator() as runner:
-                submission.explain(current, CaseRunner(self.topic, store, runner))
+                explained.on_emulator(current, CaseRunner(self.topic, store, runner))
         if current.failed:
-            submission.lint_signature(current, pool.arch)
+            explained.lint_signature(current, pool.arch)
 
     def _counted(
         self,
@@ -145,6 +150,8 @@ class Kernels(Kind[KernelFile]):
         except Refused as refused:
             if refused.verdict != "fail":
                 raise
+            from grader.judge.kernels import idle_blocks
+
             with pool.emulator() as runner:
                 cases = CaseRunner(self.topic, store, runner)
                 idle = idle_blocks.told(cases, current.compiled, current.blocks_seed)
@@ -166,6 +173,8 @@ class Kernels(Kind[KernelFile]):
         self, pool: DevicePool, current: KernelSubmission, store: CaseStore, tries: bool, rung: str
     ) -> str:
         """`tries`: changes of it may be tried."""
+        from grader.judge.kernels import idle_blocks, right_tries
+
         if printing := right_tries.printing(current):
             return printing
         if not tries:
@@ -225,6 +234,8 @@ class Kernels(Kind[KernelFile]):
         arch: str | None,
         code: Code | None,
     ) -> Profile:
+        from grader.judge.kernels import profile
+
         return profile.profile(self.topic, file, device, overrides, progress, arch, code)
 
     def model(
@@ -290,7 +301,8 @@ class Exercises(Kernels):
                     unknown = at_count_sizes(self.topic, tried[-1].seed)
                     submission.count(current, counting, unknown, pool.gpu is not None)
                     submission.claim(current, counting, self.topic.claims, self.topic.claim_sizes)
-        self._explain(pool, current, store)
+        if current.failed:
+            self._explain(pool, current, store, again=True)
         return current
 
     def times(

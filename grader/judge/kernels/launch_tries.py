@@ -1,5 +1,4 @@
-"""What is often wrong with a launch: threads taken for blocks, x for y, one number of elements for another. The first
-is told before anything runs; whether it is another is tried."""
+"""What is often wrong with a launch: x taken for y, one number of elements for another. Whether it is that is tried."""
 
 from __future__ import annotations
 
@@ -19,45 +18,18 @@ from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.source_tries import compiled, everywhere, others
 from grader.judge.refused import Refused
-from grader.workbook import begins, units
+from grader.workbook import begins
 from grader.workbook.edit import Edit
 from grader.workbook.expressions import Expression
 from grader.workbook.reference import Problem
 
 _Way = Callable[[Launch, Launch], Launch]
 
-LITTLE_WORK = 8
-"""Operations an element, up to which a block of a warp or more has no use for one element alone."""
-
-MANY = 1024
-"""Elements from which on it is no edge of a small case that blocks are as many."""
-
-WARP = 32
-
 MOST_EXCHANGED = 4
 """Launches of a file of which any two are exchanged."""
 
 LARGER = 4
 """Cases that what mends a small one has to mend as well: at a single row or column many things are the same."""
-
-
-def check(runner: CaseRunner, kernel: Kernel, problem: Problem) -> None:
-    """Raises Refused for a grid that has a block for each element, where an element is hardly work for a thread."""
-    topic, sampled = runner.topic, runner.topic.sampled
-    if sampled is None:
-        return
-    elements = max(math.prod(shape) for shape in sampled.shapes(problem).values())
-    if elements < MANY or topic.reference.min_flop(problem) > LITTLE_WORK * elements:
-        return
-    for launch in kernel.plan(problem, runner.child.hello().limits).launches:
-        blocks, threads = math.prod(launch.grid), math.prod(launch.block)
-        if blocks >= elements and threads >= WARP:
-            raise Refused(
-                "error",
-                f"At {units.problem(dict(problem))} the grid has {blocks:,} blocks of {threads:,} threads for "
-                f"{elements:,} elements: a block, and not a thread, for each. `grid` counts blocks: divide by the "
-                "threads of a block, and round up, as cdiv(N, BLOCK) does.",
-            )
 
 
 def to_be_right(runner: CaseRunner, case: Case) -> list[Case]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import queue
 import threading
@@ -12,15 +11,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import TypeVar
 
-from grader import gpu
 from grader.emulator import devices
+from grader.emulator.devices import DEFAULT_ARCH
 from grader.emulator.machine.cores import usable
 from grader.errors import WarpladderError
 from grader.judge.child.process import ChildDied, ChildTimeout, ChildUnusable
 from grader.judge.child.protocol import Hello
+from grader.judge.runners.first import First, begin_first
 from grader.judge.runners.runner import Runner
 from grader.results import Device
-from grader.workbook import compiler
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -38,12 +37,12 @@ REMEDY = "run `ladder doctor`, or use --device emulator"
 
 class DevicePool:
     """One GPU runner, where there is a GPU, and `jobs` emulators of the same architecture; None: as many as one grade
-    has work for.
+    has work for, and a second runner on the GPU for its cases.
 
     Emulators share the machine's cores, or `threads` of them: a launch runs on those that no other has, and on one
     in any case. `pools`: how many pools like this one are at work on this machine; `at_once` is how many submissions
-    that makes. Nothing waits for a child until it is needed, but where nothing else than CUDA says whether there is a
-    GPU, and of which architecture.
+    that makes. `first`: what was begun of it before. Nothing waits for a child until it is needed, but where nothing
+    else than CUDA says whether there is a GPU, and of which architecture.
     """
 
     def __init__(
@@ -53,13 +52,12 @@ class DevicePool:
         jobs: int | None = 2,
         threads: int | None = None,
         pools: int = 1,
+        first: First | None = None,
     ) -> None:
-        if _emulator_for_sure(device, arch):
-            self.gpu, self.arch = None, arch or compiler.DEFAULT_ARCH
-        else:
-            self.gpu, self.arch = _gpu(device, arch)
+        self.gpu, self.arch = _gpu(first or begin_first(device, arch), arch)
         if arch is not None:
             check_arch(arch)
+        self._also_on_gpu = [Runner("pycuda")] if self.gpu is not None and jobs is None else []
         self.at_once = (jobs or 1) * pools
         self.jobs = jobs = jobs or _emulators(beside_gpu=self.gpu is not None)
         self._gpu_in_use = threading.Lock()
@@ -115,13 +113,14 @@ class DevicePool:
 
     @contextmanager
     def judges(self) -> Iterator[list[Runner]]:
-        """The runners that correctness is judged on: the GPU, or emulators."""
+        """The runners that correctness is judged on: emulators, or children that share the GPU, where it takes more
+        than one. A case takes most of its time before and behind its launch."""
         if self.gpu is None:
             with self.emulators() as runners:
                 yield runners
         else:
             with self.judge() as gpu:
-                yield [gpu]
+                yield [gpu, *filter(_launches, self._also_on_gpu)]
 
     def spread(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """`work` done on all items, as many at a time as there are emulators; results in the items' order."""
@@ -173,7 +172,9 @@ class DevicePool:
     def close(self) -> None:
         """End every child, all at the same time: a GPU's memory takes long to be given back."""
         self._helpers.shutdown()
-        runners = [runner for runner in (self.gpu, *self._emulators) if runner is not None]
+        runners = [
+            runner for runner in (self.gpu, *self._also_on_gpu, *self._emulators) if runner is not None
+        ]
         with ThreadPoolExecutor(len(runners)) as helpers:
             list(helpers.map(Runner.close, runners))
         if self._cores is not None:
@@ -196,11 +197,11 @@ def _emulators(*, beside_gpu: bool) -> int:
 
 
 @contextmanager
-def opened(device: str, arch: str | None) -> Iterator[Future[DevicePool]]:
+def opened(device: str, arch: str | None, first: First | None = None) -> Iterator[Future[DevicePool]]:
     """A grade's pool, while what it is for is still read: children take a second to start. Where there can be none,
     whoever asks for it is told why. Its emulators run cases, and look at a topic's large sizes, at the same time."""
     with ThreadPoolExecutor(1) as helper:
-        pool = helper.submit(DevicePool, device, arch, None)
+        pool = helper.submit(DevicePool, device, arch, None, first=first)
         try:
             yield pool
         finally:
@@ -216,13 +217,23 @@ def greeting(runner: Runner) -> Hello:
         raise WarpladderError(f"there is no device to launch on: {error}", remedy=REMEDY) from None
 
 
-def _gpu(device: str, arch: str | None) -> tuple[Runner | None, str]:
+def _launches(runner: Runner) -> bool:
+    """Whether a runner's child can be used."""
+    try:
+        greeting(runner)
+    except WarpladderError:
+        return False
+    return True
+
+
+def _gpu(first: First, arch: str | None) -> tuple[Runner | None, str]:
     """A runner on the GPU, None where "auto" finds none; and the architecture to compile for. Raises WarpladderError
     where "pycuda" finds no GPU."""
-    known = None if arch else gpu.at_once()
-    if known is not None and not gpu.problem(known):
-        return Runner("pycuda"), known.arch
-    runner = Runner(device, arch or "")
+    if first.child is None:
+        return None, first.arch or DEFAULT_ARCH
+    runner = Runner(first.device, arch or "", begun=first.child)
+    if first.arch is not None:
+        return runner, first.arch
     try:
         hello = greeting(runner)
     except WarpladderError:
@@ -244,10 +255,3 @@ def check_arch(arch: str) -> None:
 
 def silent(rung: str, stage: str) -> None:
     """Reports no progress."""
-
-
-def _emulator_for_sure(device: str, arch: str | None) -> bool:
-    """Whether the answer is known before any driver is asked."""
-    if device != "auto":
-        return device == "emulator"
-    return arch is not None or importlib.util.find_spec("pycuda") is None

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from grader.emulator.streams.commands import Entry
-from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, ChildTooLarge, Role
+from grader.judge.child.begun import Begun, Role
+from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, ChildTooLarge
 from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reload, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
 from grader.judge.correctness.verdict import of_clock, of_death, of_delay, of_end, of_failure
@@ -66,12 +67,13 @@ class Runner:
         role: Role | None = None,
         cores: int | None = None,
         at_once: int = 1,
+        begun: Begun | None = None,
     ) -> None:
         self._start = (device, arch, threads, role, cores, at_once)
         self._crowded = at_once > 1
         self._foreign = role is not None and role.box.foreign
         """What runs in the child is a stranger's own: its end, and its delay, are that code's."""
-        self._worker = ChildProcess(*self._start)
+        self._worker = ChildProcess(*self._start, begun=begun)
         self._loaded: set[str] = set()
         self.generation = 0
         """How many children there were before this one: each begins with nothing loaded or allocated."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.emulator.streams.commands import Recording
 from grader.emulator.streams.timeline import Timeline
-from grader.judge.child.process import RECORDING
+from grader.judge.child.begun import RECORDING
 from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_runner import CaseRunner, case_result
 from grader.judge.refused import Refused

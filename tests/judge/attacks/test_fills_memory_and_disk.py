@@ -10,7 +10,8 @@ from attacking import attack, each_protection, order
 
 from grader.emulator.streams.commands import MOST_CALLS
 from grader.judge.child import process
-from grader.judge.child.process import RECORDING, ChildDied
+from grader.judge.child.begun import RECORDING
+from grader.judge.child.process import ChildDied
 from grader.judge.child.protocol import MOST_PRINTED
 from grader.judge.refused import Lost
 from grader.judge.runners.runner import Runner

@@ -14,7 +14,8 @@ import pytest
 
 from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
-from grader.judge.child.process import RECORDING, ChildDied, ChildProcess, ChildTimeout, ChildUnusable
+from grader.judge.child.begun import RECORDING
+from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, ChildUnusable
 from grader.judge.child.protocol import (
     Allocate,
     Download,
@@ -175,8 +176,8 @@ def test_a_failure_names_its_operation_and_keeps_the_child(worker: ChildProcess)
 
 def test_a_child_that_dies_says_how(worker: ChildProcess) -> None:
     worker.hello()
-    worker._process.kill()
-    worker._process.wait()
+    worker._begun.process.kill()
+    worker._begun.process.wait()
     with pytest.raises(ChildDied, match="SIGKILL"):
         worker.ask([Release()], 60)
 
@@ -215,8 +216,8 @@ def test_the_end_of_a_child_says_nothing_about_a_kernel(image: bytes) -> None:
     for role, says in ((None, Lost), (RECORDING, Refused)):
         runner = Runner("emulator", threads=1, role=role)
         runner.hello()
-        runner._worker._process.kill()
-        runner._worker._process.wait()
+        runner._worker._begun.process.kill()
+        runner._worker._begun.process.wait()
         with pytest.raises(Refused, match="SIGKILL") as refusal:
             runner.ask([Release()], 60)
         assert type(refusal.value) is says

@@ -11,7 +11,7 @@ from marking import Marking
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.correctness.verdict import SUMS_ARE_EXACT
-from grader.judge.kernels import counted_terms, submission
+from grader.judge.kernels import counted_terms, explained
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.terms import told
@@ -184,4 +184,4 @@ def test_no_loop_and_no_tile_is_named_that_a_file_has_not(tmp_path: Path) -> Non
         (tile, "twice, at the edge of a tile."),
     ):
         file.write_text(text, "utf-8")
-        assert submission.of_text(SUMS_ARE_EXACT, topic.parse(file)).endswith(where)
+        assert explained.of_text(SUMS_ARE_EXACT, topic.parse(file)).endswith(where)
