@@ -218,6 +218,7 @@ def a_clean_start() -> Iterator[Path]:
             mock.patch.dict(os.environ, WARPLADDER_CACHE=name, WARPLADDER_HOME=name),
             mock.patch.object(ThreadPoolExecutor, "submit", _done_at_once),
             mock.patch.object(os, "sched_getaffinity", return_value={0, 1}),
+            mock.patch.object(process, "_LOOK_S", 60.0),  # what is done meanwhile hangs on the machine's load
         ):
             yield folder
 
