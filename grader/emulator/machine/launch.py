@@ -189,7 +189,7 @@ class LaunchExecution:
         there are means nothing.
         """
         self._prepare()
-        slots = self._slots() | {"LAUNCH_BUDGET": NO_BUDGET, "OWNERS": 0}
+        slots = self._slots() | {"LAUNCH_BUDGET": NO_BUDGET, "OWNERS": 0, "UNDO": 0}
         slots["LENIENT"] = layout.WITH_WARPS if self.plan.fences else 0  # what is published is not kept
         members = clusters.whole(linears, self.grid, self.cluster).reshape(-1, self.blocks)
         apart = not (self.plan.serial or self.plan.meets or any(map(_updates, self.plan.sites)))
@@ -326,7 +326,7 @@ class LaunchExecution:
         def work(worker: Worker) -> int:
             status = layout.DONE
             with suppress(IndexError):  # no chunk is left
-                while status == layout.DONE:
+                while status == layout.DONE and not worker.context[layout.CONFLICT]:  # else it is undone
                     status = worker.run(self.compiled.address, chunks.popleft())
             return status
 

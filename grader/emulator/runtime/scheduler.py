@@ -37,6 +37,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CLOCK,
     CLUSTER,
     CLUSTER_SIZE,
+    CONFLICT,
     COPIES,
     DEADLOCKED,
     DONE,
@@ -90,6 +91,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     TRANSACTIONS,
     TRAPPED,
     UNDEFINED_LEFT,
+    UNDO,
     UPDATED,
     W_EXECUTED,
     W_HELD,
@@ -304,6 +306,8 @@ def run_blocks(context: int, kernel: int, linears: int, count: int) -> int:
             return int64(LAUNCH_BUDGET_SPENT)
         if _repeats(context):
             return int64(REPEATING)
+        if c[CONFLICT] and c[UNDO]:  # the launch is undone, whatever the other blocks do
+            return int64(DONE)
     return int64(DONE)
 
 

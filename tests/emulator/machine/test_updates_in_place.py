@@ -3,11 +3,16 @@ accesses tracked; where another thread comes to one of them, it is, and the race
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from emulated import Bench, Ran
 
+from grader.emulator.machine.launch import LaunchExecution
 from grader.emulator.machine.machine import Machine
+from grader.emulator.machine.worker import Worker
+from grader.emulator.runtime import layout
 
 HEAD = """
 extern "C" __global__ void k(int* a, int* b)
@@ -79,3 +84,18 @@ def test_a_launch_that_meets_is_undone_first(bench: Bench) -> None:
 def test_launches_leave_no_owners(bench: Bench) -> None:
     for _ in range(2):
         assert not run(bench, OWN["a word each"]).record.communicates
+
+
+def test_a_launch_that_is_undone_is_not_run_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    attempt, executed = LaunchExecution._attempt, []
+
+    def counted(self: LaunchExecution, *given: Any) -> tuple[int, list[Worker]]:
+        status, used = attempt(self, *given)
+        executed.append(sum(int(worker.context[layout.EXECUTED]) for worker in used))
+        return status, used
+
+    monkeypatch.setattr(LaunchExecution, "_attempt", counted)
+    ran = run(Bench(Machine(threads=1)), "b[t] = 5;")
+    assert [ran.arrays[1][at] for at in (0, 63, 64)] == [5, 5, 0]
+    first, again = executed
+    assert again == 4 * first / 2, "the second of four blocks stores what the first has stored"
