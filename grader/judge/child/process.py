@@ -32,7 +32,7 @@ from grader.judge.child.protocol import (
     length_of,
 )
 from grader.sandbox.memory import memory_bytes
-from grader.sandbox.start import how_it_ended, takes_more
+from grader.sandbox.start import end, how_it_ended, takes_more
 
 _LOOK_S = 0.1
 """How often a child that works is looked at: whether it lives, and what memory it has."""
@@ -216,6 +216,10 @@ class ChildProcess:
         printed = self._begun.errors.read(MOST_PRINTED).decode(errors="replace").strip().splitlines()
         self.close()
         return ChildDied(": ".join([f"{self._begun.role.title} {how}", *printed[-2:]]))
+
+    def interrupt(self) -> None:
+        """End the child while another thread waits for its answer."""
+        end(self._begun.process)
 
     def close(self) -> None:
         """End the child, whatever it is doing, and free the memory file. Views taken before stay valid."""

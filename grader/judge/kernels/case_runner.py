@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import islice
 from queue import SimpleQueue
@@ -41,6 +41,8 @@ EMULATOR_RATE = 50e6
 """The last guard on the emulator, where the instruction budget has long spoken: these seconds, and one more
 for so many operations and bytes of the problem."""
 
+AT_THE_END = 0.5
+"""Seconds that cases under way have left where another is refused: the larger ones may take long."""
 
 SMALL = 1 << 18
 """Up to so many operations and bytes, a case of a kernel whose blocks communicate is run in every order."""
@@ -97,18 +99,21 @@ class CaseRunner:
         run thoroughly.
 
         The first is run alone: most kernels that are wrong are wrong there. The others are run as many at a time as
-        there are children; none runs any more when a refusal is told.
+        there are children; none runs any more when a refusal is told, and one that takes long by then is ended.
         """
         children: SimpleQueue[Runner] = SimpleQueue()
         for child in (self.child, *self.others):
             children.put(child)
+        at_work: set[Runner] = set()
 
         def run(case: Case) -> Outcome:
             child = children.get()
+            at_work.add(child)
             try:
                 alone = replace(self, child=child, others=())
                 return alone.outcome(kernel, case, thorough=case not in quick)
             finally:
+                at_work.remove(child)
                 children.put(child)
 
         left, begun, ahead = iter(cases), deque[tuple[Case, Future[Outcome]]](), 1
@@ -120,7 +125,14 @@ class CaseRunner:
                 case, future = begun.popleft()
                 outcome = future.result()
                 if outcome.refusal is not None:
-                    pool.shutdown(cancel_futures=True)
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    wait([other for _, other in begun], AT_THE_END)
+                    ended = [*at_work]
+                    for child in ended:
+                        child.interrupt()
+                    pool.shutdown()
+                    for child in ended:
+                        child.restart()
                     left, begun = iter(()), deque()
                 yield case, outcome
                 ahead = 1 + 2 * len(self.others)

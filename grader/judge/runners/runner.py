@@ -91,6 +91,10 @@ class Runner:
         """End the child."""
         self._worker.close()
 
+    def interrupt(self) -> None:
+        """End what the child does. Who waits for it, in another thread, is told that it has died."""
+        self._worker.interrupt()
+
     def restart(self) -> None:
         """End the child and start another, with nothing loaded."""
         self._worker.close()
