@@ -86,6 +86,7 @@ class ControlFlowBuilder:
             return
         turn = layout.SHORT_TURN if e.plan.blocks_wait else TURN
         with b.if_then(b.icmp_signed(">", spent, I64(turn)), likely=False):
+            self._goes_on(block)
             self._suspend(block)
 
     def _let_others_run(self, block: Block) -> None:
@@ -94,8 +95,15 @@ class ControlFlowBuilder:
         patience = e.warp_pointer(layout.W_PATIENCE)
         left = b.sub(b.load(patience), I64(1))
         with b.if_then(b.icmp_signed("<", left, I64(0)), likely=False):
+            self._goes_on(block)
             self._suspend(block)
         b.store(left, patience)
+
+    def _goes_on(self, block: Block) -> None:
+        """A warp that gives way outside of loops in which it may wait for another comes to its end, or spends its
+        block's budget."""
+        if block.index not in self.e.plan.waiting:
+            self.e.add_to(self.e.context_pointer(layout.ADVANCED), I64(1))
 
     def _wait(self, block: Block) -> None:
         """In front of an mbarrier.try_wait: its lanes go on when the phase is complete, or the wait times out. The same

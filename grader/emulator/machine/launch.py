@@ -48,6 +48,7 @@ _STATUS = {
     layout.TRAPPED: "trap",
     layout.DEADLOCKED: "deadlock",
     layout.STARVED: "starved",
+    layout.WAITING_IN_VAIN: "waiting in vain",
 }
 _MOST = {
     layout.MANY_COPIES: f"more than {layout.BULK_COPIES} bulk copies and arrivals under way",

@@ -439,6 +439,7 @@ class Origin:
 NOT_COMPLETED = {
     "trap": "the kernel trapped",
     "starved": "every block that the device holds at a time waits, and the others cannot begin: for one of those?",
+    "waiting in vain": "every block waits for what no other does: a flag that nobody sets?",
     "budget exhausted": "the kernel used up its instruction budget: an endless loop?",
     "launch budget exhausted": (
         "the blocks used up their instruction budget together: a grid far too large, or all the work in each thread?"
@@ -465,7 +466,7 @@ class LaunchRecord:
     """"completed", "budget exhausted" by a block, "launch budget exhausted" by all together, "calls exhausted" by calls
     of the host that take as long as these, "repeating" of one
     that was stopped because it stored again and again what other threads had stored, "deadlock", "trap", or
-    "starved": all blocks wait, and more cannot begin."""
+    "starved": all blocks wait, and more cannot begin; "waiting in vain": all wait, and none is left to begin."""
     counters: dict[str, int]
     """By Nsight Compute's metric name."""
     lines: tuple[Counted, ...]

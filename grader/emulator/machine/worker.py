@@ -115,7 +115,7 @@ class Worker:
             TRANSACTIONS=self.transactions.ctypes.data if transaction_bytes else 0,
             BARRIER_FAULTS=0, BLOCKS=len(plan.flow.blocks), CONFLICT=0, AGAIN=0, DOUBTFUL=0, BLOCK_VECTOR=0, RESIDENT=0,
             LAUNCH_CLOCK=int(self.context[layout.CLOCK]), RESIDENT_COUNT=residents, LONGEST_WARP=0, LONGEST_BLOCK=0,
-            SHARED_USED=0, PROGRESS=0, STORED_AGAIN=0,
+            SHARED_USED=0, PROGRESS=0, ADVANCED=0, STORED_AGAIN=0,
             RESERVED_BYTES=RESERVED.nbytes if RESERVED.name in plan.shared else 0,
             INTERVAL_READS=0, INTERVAL_WRITES=0, READS_BESIDE_WRITES=0, COPIES_BESIDE_READS=0, EXECUTED=0, NO_ROOM=0,
             BULK_LOADS=0, BULK_READS=0, BULK_BESIDE=0, BULK_BESIDE_READS=0,

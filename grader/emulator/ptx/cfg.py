@@ -23,8 +23,10 @@ class ControlFlow:
     """Registers that hold one value for all lanes of a warp (see divergence.py, also for the next)."""
     contested: set[str]
     """Registers that are written under the lane mask."""
+    loops: list[list[Block]]
+    """The blocks of each loop, its head in front, which is the target of a backward jump."""
     loop_heads: set[int]
-    """Targets of backward jumps: where the instruction budget is checked."""
+    """Where the instruction budget is checked."""
     polls: set[int]
     """Those of loops in which a thread does nothing but look whether others have changed what lies at an address."""
     reconvergence_points: dict[int, int]
@@ -75,6 +77,7 @@ def analyse(
         divergence.live_in,
         uniform=set(function.registers) - divergence.varying,
         contested=divergence.contested,
+        loops=loops,
         loop_heads={loop[0].index for loop in loops},
         polls={loop[0].index for loop in loops if _only_looks(loop)},
         reconvergence_points={

@@ -6,6 +6,7 @@ agree on, so it depends on the PTX alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -133,6 +134,8 @@ class KernelPlan:
     """log2 of the narrowest access to global memory, at most 2."""
     may_spin: bool
     """A lane may wait for another of its warp, so pending lanes take turns."""
+    waiting: set[int]
+    """The blocks of loops in which it may wait; inside of those, no loop that works on memory."""
     spins: bool
     """There is a loop that does nothing but look again whether another thread has changed something."""
     transactions: bool
@@ -216,6 +219,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool, watch: bool = 
         reads_only=any(map(_reads_only, instructions)),
         record_shift=_narrowest(instructions, "global"),
         may_spin=may_spin,
+        waiting=_waiting(flow, sites),
         spins=_may_spin(function, [block for block in blocks if _goes_round(block, blocks)]),
         transactions=transactions,
         clusters=any(map(is_cluster_barrier, instructions)),
@@ -338,6 +342,20 @@ def _may_spin(function: Function, looping_blocks: list[Block]) -> bool:
         or (inst.parts[0] == "ld" and {"volatile", "relaxed", "acquire"} & set(inst.parts))
         for inst in looping
     )  # fmt: skip
+
+
+def _waiting(flow: ControlFlow, sites: Sequence[Site]) -> set[int]:
+    """The blocks of loops in which a lane may wait for another, but for loops inside of them that work on memory."""
+    accesses = {site.block for site in sites if site.space in ("global", "shared", "generic")}
+    waiting: set[int] = set()
+    working: set[int] = set()
+    for loop in flow.loops:
+        blocks = {block.index for block in loop}
+        if _may_spin(flow.function, loop):
+            waiting |= blocks
+        elif blocks & accesses:
+            working |= blocks
+    return waiting - working
 
 
 def _sites(flow: ControlFlow, warpgroup: WarpgroupRegisters) -> list[Site]:

@@ -110,6 +110,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     RANDOM,  # the state of the generator by which blocks take turns; 0 where they run to their end if they can
     DOUBTFUL,  # where the values of a store matter that is about to be done: DOUBT_GLOBAL, DOUBT_SHARED, a bit each
     PROGRESS,  # of a launch: grows with each atomic or tracked store that changes what memory holds
+    ADVANCED,  # of a launch: grows as warps give way where they wait for nobody
     LONGEST_WARP,  # the most instructions that a warp has executed
     LONGEST_BLOCK,  # the most that all warps of a block have executed together
     CONSTANTS,  # pointer to the (first, last + 1) addresses of the module's constants
@@ -157,7 +158,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(135)
+) = range(136)
 
 UNWRITTEN_MARKS = 0x0101_0101_0101_0101  # LOCAL_MARKS where each byte counts as unwritten, the first origin
 
@@ -517,6 +518,8 @@ LONGEST_SLEEP = 1_000_000  # nanoseconds of a nanosleep (PTX ISA 9.7.15)
 ) = range(16)  # fmt: skip
 
 # what the kernel function returns, and W_STATUS; a launch is REPEATING that is stopped for what it stores
-# again and again, STARVED where its blocks all wait for one that cannot begin
-RUNNING, WAITING, DONE, BUDGET_SPENT, LAUNCH_BUDGET_SPENT, REPEATING, TRAPPED, DEADLOCKED, STARVED = range(9)
-STALLED = 9  # of a block: it can go on only when others of its cluster do
+# again and again, STARVED where its blocks all wait for one that cannot begin, WAITING_IN_VAIN where all have begun
+(
+    RUNNING, WAITING, DONE, BUDGET_SPENT, LAUNCH_BUDGET_SPENT, REPEATING, TRAPPED, DEADLOCKED, STARVED, WAITING_IN_VAIN,
+) = range(10)  # fmt: skip
+STALLED = 10  # of a block: it can go on only when others of its cluster do

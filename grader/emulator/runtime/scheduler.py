@@ -14,6 +14,7 @@ from grader.emulator.runtime.clusters.barrier import begin_cluster
 from grader.emulator.runtime.clusters.peers import check_visitors, held
 from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESSOR_BITS,
+    ADVANCED,
     ASYNC,
     ASYNC_WARP_BYTES,
     BACKWARDS,
@@ -103,6 +104,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     W_SYNC_CLOCK,
     W_TURN,
     WAITING,
+    WAITING_IN_VAIN,
     WARP,
     WARP_BYTES,
     WARP_STATES,
@@ -432,7 +434,7 @@ def _take_turns(context: int, kernel: int, linears: int, count: int) -> int:
     c = pointer(context, int64)
     begun, done = int64(0), int64(0)
     place = int64(-1)
-    idle, progress = int64(0), c[PROGRESS]
+    idle, progress = int64(0), c[PROGRESS] + c[ADVANCED]
     alone = c[RESIDENT_COUNT] == c[CLUSTER_SIZE]
     while done < count:
         place = _next_resident(context, place, begun == count)
@@ -461,9 +463,9 @@ def _take_turns(context: int, kernel: int, linears: int, count: int) -> int:
                 return int64(DEADLOCKED)
         else:
             return status
-        if fresh or status == DONE or c[PROGRESS] != progress:
-            idle, progress = int64(0), c[PROGRESS]
+        if fresh or status == DONE or c[PROGRESS] + c[ADVANCED] != progress:
+            idle, progress = int64(0), c[PROGRESS] + c[ADVANCED]
         elif not alone and idle > min(c[BLOCK_BUDGET], int64(1) << 24) + (c[RESIDENT_COUNT] << 13):
             c[FAILED_BLOCK] = c[BLOCK_LINEAR]
-            return int64(BUDGET_SPENT) if begun == count else int64(STARVED)
+            return int64(WAITING_IN_VAIN) if begun == count else int64(STARVED)
     return int64(DONE)

@@ -34,6 +34,11 @@ ALL_OF_IT = (
     "more blocks than there is work."
 )
 
+UNTIL = (
+    "Which store, or which atomic, makes the condition of that loop false? Some thread has to come to it that does not "
+    "wait itself, and to the address that is looked at."
+)
+
 TOO_MANY_CALLS = {
     "printf": "Print from one thread, under a condition such as `if (blockIdx.x == 0 && threadIdx.x == 0)`, and not at "
     "each turn of a long loop; and see that the loop ends.",
@@ -191,6 +196,12 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
                 "timeout",
                 f"A block of `{record.kernel}` executed {budget:,} warp instructions and had not ended; this "
                 f"problem needs far fewer. {_busiest(record)}{ENDLESS}",
+            )
+        if record.status == "waiting in vain":
+            return Refused(
+                "timeout",
+                f"The blocks of `{record.kernel}` that have not ended wait, in loops, for what none of them does any "
+                f"more. {_busiest(record)}{UNTIL}",
             )
         if record.status == "launch budget exhausted":
             executed = record.counters.get(metrics.WARP_INSTRUCTIONS, 0)

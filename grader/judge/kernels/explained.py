@@ -28,6 +28,7 @@ from grader.judge.correctness.verdict import (
     OR_ATOMICS,
     SUMS_ARE_EXACT,
     TERM_OF_FEW,
+    UNTIL,
     WHICH_THREAD,
     beside,
     of_origin,
@@ -393,7 +394,7 @@ def _without_advice(reason: str, outcome: Outcome, file: KernelFile) -> str:
     """A reason without what to look at in general, where it is known what mends the kernel."""
     comparison = outcome.comparison
     general = [finding.remedy for finding in outcome.findings[:1]]
-    general += [NOBODY_WROTE, NOTHING_WRITTEN, ENDLESS, ALL_OF_IT, set_before(file.unset)]
+    general += [NOBODY_WROTE, NOTHING_WRITTEN, ENDLESS, UNTIL, ALL_OF_IT, set_before(file.unset)]
     if comparison is not None:
         general += [*comparison.fits[:1], comparison.advice]
     for text in filter(None, general):

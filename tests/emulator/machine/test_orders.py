@@ -49,6 +49,49 @@ extern "C" __global__ void works_long(int* out, int* count)
     if (atomicAdd(count, 1) >= 0) out[blockIdx.x] = x;
 }
 
+extern "C" __global__ void adds_nothing(int* sums, int many)
+{
+    if (threadIdx.x == 0)
+        for (int i = 0; i < many; ++i) atomicAdd(&sums[i], 0);
+}
+
+extern "C" __global__ void adds_nothing_once_told(int* sums, volatile int* flag, int many)
+{
+    if (threadIdx.x) return;
+    if (blockIdx.x == 0) flag[0] = 1;
+    while (!flag[0]) {}
+    for (int i = 0; i < many; ++i) atomicAdd(&sums[i], 0);
+}
+
+extern "C" __global__ void wait_for_one_that_works_long(int* out, volatile int* flag)
+{
+    if (threadIdx.x) return;
+    if (blockIdx.x == 0) {
+        unsigned x = flag[0];
+        for (int i = 0; i < 100000; ++i) x = x * 1664525u + 1013904223u + (i & x);
+        out[0] = x;
+        __threadfence();
+        flag[0] = 1;
+    }
+    while (!flag[0]) {}
+}
+
+extern "C" __global__ void take_long_for_each_draw(int* drawn, int* out, int draws)
+{
+    __shared__ int mine;
+    __shared__ unsigned table[32];
+    table[threadIdx.x] = threadIdx.x;
+    while (true) {
+        __syncthreads();
+        if (threadIdx.x == 0) mine = atomicAdd(drawn, 1);
+        __syncthreads();
+        if (mine >= draws) return;
+        unsigned x = threadIdx.x;
+        for (int i = 0; i < 10000; ++i) x += table[x % 32];
+        out[mine * 32 + threadIdx.x] = x;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(1024) with_much_shared_memory(volatile int* flag)
 {
     __shared__ int tile[8192];
@@ -96,7 +139,7 @@ def test_a_block_that_is_not_resident_is_waited_for_in_vain(bench: Bench) -> Non
     ran = bench.cuda(SOURCE, "with_much_shared_memory", 300, 1024, ints(301), budget=1 << 20)
     assert ran.record.status == "starved"
     ran = bench.cuda(SOURCE, "waits_for_nobody", 4, 32, ints(4), budget=1 << 20)
-    assert ran.record.status == "budget exhausted"
+    assert ran.record.status == "waiting in vain"
 
 
 def test_where_it_is_crowded_blocks_may_wait_for_earlier_ones_alone(bench: Bench) -> None:
@@ -117,6 +160,35 @@ def test_a_cooperative_launch_is_never_crowded(bench: Bench) -> None:
 @pytest.mark.parametrize("order", ORDERS)
 def test_long_work_is_no_waiting(bench: Bench, order: str) -> None:
     bench.clean(SOURCE, "works_long", 100, 32, ints(100), ints(1), order=order)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_many_blocks_that_change_nothing_for_long_do_not_wait(bench: Bench, order: str) -> None:
+    """A histogram's blocks add nothing to most bins where there are few numbers."""
+    bench.clean(SOURCE, "adds_nothing", 1000, 32, ints(256), np.int32(256), order=order, budget=1 << 20)
+    bench.clean(
+        SOURCE,
+        "adds_nothing_once_told",
+        1000,
+        32,
+        ints(256),
+        ints(1),
+        np.int32(256),
+        order=order,
+        budget=1 << 20,
+    )
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_many_blocks_may_wait_for_one_that_works_long(bench: Bench, order: str) -> None:
+    bench.clean(
+        SOURCE, "wait_for_one_that_works_long", 1000, 32, ints(1), ints(1), order=order, budget=1 << 20
+    )
+
+    bench.clean(
+        SOURCE, "take_long_for_each_draw", 500, 32, ints(1), ints(16000), np.int32(500), order=order,
+        budget=1 << 20,
+    )  # fmt: skip
 
 
 CLUSTERS = r"""

@@ -31,6 +31,9 @@ def reason(refusal: Refused | None, expected: str = "fail") -> str:
 def test_records() -> None:
     assert verdict.of_records([record()], 10) is None
     assert "10,000" in reason(verdict.of_records([record(status="budget exhausted")], 10_000), "timeout")
+    vain = reason(verdict.of_records([record(status="waiting in vain")], 10_000), "timeout")
+    assert "wait, in loops" in vain
+    assert "10,000" not in vain  # no block has executed as many
     together = record(status="launch budget exhausted", counters={metrics.WARP_INSTRUCTIONS: 45_000})
     assert "45,000" in reason(verdict.of_records([together], 10_000), "timeout")
     calls = record(status="calls exhausted", host_calls={"malloc": 12_000, "free": 11_000})

@@ -75,7 +75,7 @@ LONGEST_ELSEWHERE = 8_000_000
 """Warp instructions of a block at other sizes, as LONGEST_BLOCK at the main size: one that waits for others, which are
 not run, takes all of them."""
 
-WAITING = {"budget exhausted", "starved"}
+WAITING = {"budget exhausted", "starved", "waiting in vain"}
 """Launches of which nothing can be compared: a block takes long, or waits for others, which need not have been run."""
 
 FURTHEST = 65_535 * 16
