@@ -174,6 +174,35 @@ def test_no_idea_is_told_that_a_kernel_has() -> None:
 
 
 @pytest.mark.parametrize(
+    ("blocks", "loads", "yours"),
+    [
+        (
+            512,
+            95,
+            "Yours: 11.9 loads from shared memory a warp; at most 8 required",
+        ),  # of a tree by `% (2 * half)`
+        (4096, 25, "Yours: 4 threads for four numbers; at most 1.1 required"),
+    ],
+)
+def test_a_sum_is_told_which_of_the_claims_on_its_threads_it_breaks(
+    blocks: int, loads: int, yours: str
+) -> None:
+    topic, numbers = topics.load("block_sum"), {"N": 1 << 20}
+    last = topic.rungs[-1]
+    values = {"grid_blocks": blocks, "block_threads": 256, "shared_load_instructions": loads * blocks}
+    own = [
+        scoring.check(claim, {**values, **numbers}) for claim in topic.ladder.claims if claim.rung == last.id
+    ]
+    below = [
+        ClaimResult(claim.text, True, None, claim.rung)
+        for claim in topic.ladder.claims
+        if claim.rung != last.id
+    ]
+    (hint,) = hints.next_rung(topic.ladder, "02_tree", [*below, *own], numbers, last.source)
+    assert yours in hint.text
+
+
+@pytest.mark.parametrize(
     ("own", "took"), [(1.2e-3, "it takes ≈1.2 ms"), (None, "a block of it has not ended")]
 )
 def test_who_is_too_slow_is_told_by_how_much(own: float | None, took: str) -> None:
