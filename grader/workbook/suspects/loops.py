@@ -76,6 +76,21 @@ _SMALL_INDEX = re.compile(
 )
 
 
+_CHOOSES = re.compile(r"\bif\s*\(([^;{}]*(?:[!=]=|!|%|(?<!&)&(?!&)|Idx\.[xyz]\s*[<>]=?\s*\d)[^;{}]*)\)")
+"""What is asked that some threads alone are true of, and not only those before an end."""
+_CALLS = re.compile(
+    r"(?<![\w.])(?!(?:min|max|int|unsigned|long|size_t|u?int(?:32|64)_t|sizeof)\b)[A-Za-z_]\w*\s*\(|\basm\b|\b\w*Idx\b(?!\.)"
+)
+"""What may give a thread's number, or a block's, and is not seen to."""
+
+_ALL_BY_EACH = "thread, so that each thread stores all of them. Leave it out, and let a thread store the element of its own index."
+_ALL_BY_BLOCK = (
+    "block, so that every block stores the same ones. Share them among the threads of all blocks: "
+    "`blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}` in place of `threadIdx.{axis}`, and the number of all "
+    "threads, `gridDim.{axis} * blockDim.{axis}`, in place of a block's."
+)
+
+
 def same_steps(text: str) -> Iterator[Said]:
     """Loops whose step sets their index to what never changes."""
     for found in _FOR_STEP.finditer(text):
@@ -247,25 +262,42 @@ def _of_thread(before: str, text: str, counter: str) -> bool:
 
 
 def all_by_each(source: str) -> Said | None:
-    """A loop that stores to the places that its counters give, whichever thread it is; None for none."""
+    """A loop that stores to the same places whichever thread it is, or whichever block; None for none."""
     text = looked_at(source)
     arrays = set(re.findall(r"\*\s*(?:__restrict__\s*)?(\w+)\s*[,)]", text))
     for loop in islice(loops_of(text), _LOOPS):
         counted = _COUNTED.match(loop.start)
         for stored in islice(_STORED.finditer(loop.body), _STORES) if counted else ():
             array, index = stored["array"], stored["index"]
-            names = re.findall(r"(?<![\w.])[A-Za-z_]\w*", index)[:_STORES]
-            made = (_last_set(text[: loop.inside + stored.start()], name) for name in names)
-            of_thread = any(re.search(r"\b(?:thread|block)Idx\b", each) for each in (index, *made))
-            if array in arrays and counted and counted["name"] in names and not of_thread:
-                line = line_at(text, loop.at)
-                return (
-                    line,
-                    f"Line {line}: which elements of `{array}` this loop stores does not depend on the thread, so that "
-                    "each thread stores all of them. Leave it out, and let a thread store the element of its own "
-                    "index.",
-                )
+            if not counted or array not in arrays or not re.search(rf"\b{counted['name']}\b", index):
+                continue
+            before, line = text[: loop.inside + stored.start()], line_at(text, loop.at)
+            made = _all_of(before, f"{array};{index};{_heads(before[loop.at :])}")
+            asked = _all_of(before, ";".join(_CHOOSES.findall(before)))
+            if _CALLS.search(made) or any("Idx" in each for each in (asked, *_DEFINE.findall(text))):
+                continue
+            axes = {*re.findall(r"\bthreadIdx\.([xyz])\b", made)}
+            which = f"Line {line}: which elements of `{array}` this loop stores does not depend on the"
+            if "Idx" not in made:
+                return line, f"{which} {_ALL_BY_EACH}"
+            if "blockIdx" not in made and len(axes) == 1:
+                return line, f"{which} {_ALL_BY_BLOCK.format(axis=axes.pop())}"
     return None
+
+
+def _heads(text: str) -> str:
+    """The conditions and the steps of the loops in a text, which say with its start what a counter comes to."""
+    return ";".join(f"{found['condition']};{found['step']}" for found in _FOR_ALL.finditer(text))
+
+
+def _all_of(before: str, text: str) -> str:
+    """A text with all that its variables are set to in what stands before it, and what those are."""
+    known: set[str] = set()
+    while names := set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)) - known:
+        known |= names
+        values = re.findall(r"(?<![\w.])(\w+)\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)([^;{}]*)", before)
+        text = ";".join([text, *(value for name, value in values if name in names)])
+    return text
 
 
 def _by(text: str, name: str, step: str) -> str:

@@ -109,11 +109,51 @@ def test_a_loop_is_told_with_what_mends_it(text: str, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "told"), [("r * N + c", True), ("i + c", False), ("c * blockIdx.x", False), ("row + c", False)]
+    ("before", "index", "of"),
+    [
+        ("", "r * N + c", "thread"),
+        ("", "i + c", None),
+        ("", "c * blockIdx.x", None),
+        ("int row = threadIdx.x;", "row + c", "block"),
+        ("int row = threadIdx.x;", "r * row + c", "block"),
+        ("int row = 2;\nrow += threadIdx.x;\nint first = row * 4;", "first + c", "block"),
+        ("int row = max(0, i);\nint first = row * 4;", "first + c", None),
+        ("int row = own_row();", "row * 4 + c", None),
+        ("out += blockIdx.x * 4;", "c", None),
+        ("if (i < N)", "c", "thread"),
+        ("if (i == 0)", "c", None),
+        ("if (i < N && threadIdx.x == 0)", "r * N + c", None),
+        ("if (threadIdx.x > 0) return;", "r * N + c", None),
+        ("if (threadIdx.x == 0)", "r * N + c", None),
+    ],
 )
-def test_a_loop_whose_stores_hang_on_no_thread_is_told(index: str, told: bool) -> None:
+def test_a_loop_whose_stores_hang_on_no_thread_or_no_block_is_told(
+    before: str, index: str, of: str | None
+) -> None:
     loop = f"for (int r = 0; r < N; r++) for (int c = 0; c < N; c++) out[{index}] = in[c];"
-    assert (all_by_each(f"{OF_N}int row = threadIdx.x;\n{loop}") is not None) == told
+    told = all_by_each(f"{OF_N}{before}\n{loop}")
+    assert (told is not None) == (of is not None)
+    if told is not None:
+        assert f"does not depend on the {of}, so that" in told[1]
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("int i = start; i < start + per; i++", True),
+        ("int i = 0; i < start; i++", True),
+        ("int i = first; i < N; i += per", False),
+    ],
+)
+def test_a_share_of_a_thread_in_its_block_is_the_same_in_every_block(head: str, told: bool) -> None:
+    text = (
+        "__global__ void k(float* out, int N) {\nint per = (N + 255) / 256;\nint start = threadIdx.x * per;\n"
+    )
+    found = all_by_each(f"{text}int first = blockIdx.x + start;\nfor ({head}) if (i < N) out[i] = 0;")
+    assert (found is not None) == told
+    if found is not None:
+        assert "so that every block stores the same ones" in found[1]
+        assert "`blockIdx.x * blockDim.x + threadIdx.x` in place of `threadIdx.x`" in found[1]
 
 
 @pytest.mark.parametrize(
