@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -131,7 +131,8 @@ def explained(
     current.small, fits = small_case.of(runner, current.compiled, fits)
     if comparison.first_unwritten is not None:
         odd = odd or signature_lint.of(current.compiled, current.compiled.build.arch)
-        told = refusal if odd else _of_unwritten(first, larger)
+        idle = _nothing_to_do(first.source, case, outcome) if comparison.never_written and not odd else ""
+        told = refusal if odd else _of_unwritten(first, larger, idle)
     else:
         before = comparison.fits[0] if comparison.fits else comparison.advice
         known = loops.without_rest(current.file.source) or counted_terms.told(runner, current.compiled, case)
@@ -167,17 +168,33 @@ def of_text(advice: str, file: KernelFile) -> str:
 
 def _left(source: str, case: Case, outcome: Outcome) -> str:
     """Of a kernel that loads nothing where there are fewer elements than a thread takes at a time; "" of another."""
+    return next(
+        (
+            loops.without_turns(source, line, size, by)
+            or LEFT_OUT.format(line=line, whole=whole, size=size, by=by)
+            for line, whole, size, by in _zeros(source, case, outcome)
+        ),
+        "",
+    )
+
+
+def _zeros(source: str, case: Case, outcome: Outcome) -> Iterator[tuple[int, str, str, str]]:
+    """Quotients of sizes that are 0 in a case in which a kernel loads nothing: the line, and as they are written whole
+    and in parts."""
     if sum(record.counters.get(metrics.GLOBAL_REQUESTS["ld"], 0) for record in outcome.records):
-        return ""
+        return
     text = cuda_source.plain(source)
     values = cuda_source.numbers(source)
     for found in re.finditer(r"(?<![\w.])([A-Za-z_]\w*)\s*/\s*(\w+)", text):
         size, by = case.problem.get(found[1], 0), found[2]
         if size < (int(by) if by.isdecimal() else values.get(by, 0)):
-            return LEFT_OUT.format(
-                line=cuda_source.line_at(text, found.start()), whole=found[0], size=found[1], by=by
-            )
-    return ""
+            yield cuda_source.line_at(text, found.start()), found[0], found[1], by
+
+
+def _nothing_to_do(source: str, case: Case, outcome: Outcome) -> str:
+    """Of a kernel whose loops make no turn, as a quotient is 0 by which they end; "" of another."""
+    zeros = _zeros(source, case, outcome)
+    return next(filter(None, (loops.without_turns(source, line, *parts) for line, _, *parts in zeros)), "")
 
 
 def _not_exchanged(source: str) -> str:
@@ -313,14 +330,15 @@ def _confirmed(first: Seen, larger: Sequence[Seen]) -> tuple[str, ...]:
     return found or tuple(said for said in first.comparison.fits if said == NOTHING or OF_ALL_THREADS in said)
 
 
-def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
-    """Says which elements nobody has written, of a larger case where in the one that failed all are, or a few."""
+def _of_unwritten(first: Seen, larger: Sequence[Seen], idle: str) -> Refused:
+    """Says which elements nobody has written, of a larger case where in the one that failed all are, or a few; `idle`:
+    why nobody has anything to do there."""
     refusal = first.refusal
     seen = refusal.reason.removesuffix(WHICH_THREAD).removesuffix(NOTHING_WRITTEN)
     if seen == refusal.reason:  # the comparison knows why
         return refusal
-    if rest := loops.without_rest(first.source):
-        return refusal.saying(f"{seen}{rest}")
+    if why := loops.without_rest(first.source) or idle:
+        return refusal.saying(f"{seen}{why}")
     telling = first.tells and (first.several_blocks or not any(other.missing for other in larger))
     if (telling or all(other.faulty for other in larger)) and (said := first.missing):
         return refusal.saying(f"{seen}{said}")

@@ -79,11 +79,25 @@ _SMALL_INDEX = re.compile(
 _CHOOSES = re.compile(r"\bif\s*\(([^;{}]*(?:[!=]=|!|%|(?<!&)&(?!&)|Idx\.[xyz]\s*[<>]=?\s*\d)[^;{}]*)\)")
 """What is asked that some threads alone are true of, and not only those before an end."""
 _CALLS = re.compile(
-    r"(?<![\w.])(?!(?:min|max|int|unsigned|long|size_t|u?int(?:32|64)_t|sizeof)\b)[A-Za-z_]\w*\s*\(|\basm\b|\b\w*Idx\b(?!\.)"
+    r"(?<![\w.])(?!(?:min|max|int|unsigned|long|size_t|u?int(?:32|64)_t|sizeof)\b)[A-Za-z_]\w*\s*\("
+    r"|\basm\b|\b\w*Idx\b(?!\.)"
 )
 """What may give a thread's number, or a block's, and is not seen to."""
 
-_ALL_BY_EACH = "thread, so that each thread stores all of them. Leave it out, and let a thread store the element of its own index."
+_AS_ONE_WORD = re.compile(
+    r"\breinterpret_cast\b|\(\s*(?:const\s+)?\w+\s*\*\s*\)|\b(?:float|double|u?int|u?char|u?short)[248]\b"
+)
+"""By which several elements are taken at a time."""
+
+_ROUND_UP = "Round up, `({size} + {by} - 1) / {by}`, and let no thread take an element from `{size}` on."
+_BY_ALL = (
+    "Let each thread of the grid, by its number `blockIdx.x * blockDim.x + threadIdx.x`, take `({size} - 1) / all + 1` "
+    "elements, where `all` is `gridDim.x * blockDim.x`, and none from `{size}` on."
+)
+_ALL_BY_EACH = (
+    "thread, so that each thread stores all of them. Leave it out, and let a thread store the element of its own "
+    "index."
+)
 _ALL_BY_BLOCK = (
     "block, so that every block stores the same ones. Share them among the threads of all blocks: "
     "`blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}` in place of `threadIdx.{axis}`, and the number of all "
@@ -283,6 +297,32 @@ def all_by_each(source: str) -> Said | None:
             if "blockIdx" not in made and len(axes) == 1:
                 return line, f"{which} {_ALL_BY_BLOCK.format(axis=axes.pop())}"
     return None
+
+
+def without_turns(source: str, line: int, size: str, by: str) -> str:
+    """Why a loop has nothing to do where the quotient of a size in a line rounds down to 0, and what mends it; "" where
+    no loop ends by it, or it takes several at a time as one word."""
+    text = looked_at(source)
+    given = rf"\(?\s*(?<![\w.]){size}\s*/\s*{by}\b\s*\)?"
+    names = re.findall(rf"\b(\w+)\s*=\s*{given}\s*;", text)
+    either = "|".join([given, *(rf"(?<![\w.]){name}\b" for name in names)])
+    either = f"(?:{either})"
+    ended = [loop.condition for loop in islice(loops_of(text), _LOOPS) if re.search(either, loop.condition)]
+    if not ended or _AS_ONE_WORD.search(text):
+        return ""
+    term = r"(?:\w+(?:\.\w+)?|\([^()]*\))"
+    product = re.search(rf"(?P<of>{term})\s*\*\s*{either}|{either}\s*\*\s*(?P<times>{term})", text)
+    number = _all_of(text[: product.start()], product["of"] or product["times"]) if product else ""
+    what = f"Line {line}: `{size} / {by}` rounds down, to 0 there, so that"
+    round_up = _ROUND_UP.format(size=size, by=by)
+    if "threadIdx.x" in number:
+        of_grid = "blockIdx.x" in number or "blockIdx" not in text
+        alone = int_sizes(text)[0] == [size] and not re.search(r"Idx\.[yz]", text)
+        remedy = _BY_ALL.format(size=size) if of_grid and alone else round_up
+        return f"{what} no thread has any element to take. {remedy}"
+    if any(re.fullmatch(rf"\w+\s*<\s*{either}", condition) for condition in ended):
+        return f"{what} the loop that ends by it makes no turn. {round_up}"
+    return ""
 
 
 def _heads(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.suspects import said
-from grader.workbook.suspects.loops import all_by_each, idle, without_rest
+from grader.workbook.suspects.loops import all_by_each, idle, without_rest, without_turns
 
 NO_STEP = (
     "so the loop does the same again and never ends: `break` where nothing is left to do, else a `for` loop, whose "
@@ -135,6 +135,33 @@ def test_a_loop_whose_stores_hang_on_no_thread_or_no_block_is_told(
     assert (told is not None) == (of is not None)
     if told is not None:
         assert f"does not depend on the {of}, so that" in told[1]
+
+
+BY_ALL = (
+    "no thread has any element to take. Let each thread of the grid, by its number `blockIdx.x * blockDim.x + "
+    "threadIdx.x`, take `(N - 1) / all + 1` elements, where `all` is `gridDim.x * blockDim.x`, and none from `N` on."
+)
+UP = "Round up, `(N + 256 - 1) / 256`, and let no thread take an element from `N` on."
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("int s = (blockIdx.x * 256 + threadIdx.x) * (N / 256);\nfor (int i = s; i < s + N / 256; i++) o[i] = 0;",
+         BY_ALL),
+        ("int n = N / 256;\nint t = threadIdx.x;\nfor (int i = t * n; i < (t + 1) * n; i++) o[i] = 0;", BY_ALL),
+        ("int n = N / 256;\nint t = threadIdx.x;\nfor (int i = 0; i < n; i++) o[blockIdx.x * N + n * t + i] = 0;",
+         f"no thread has any element to take. {UP}"),
+        ("for (int k = 0; k < N / 256; k++) o[k * 256 + threadIdx.x] = 0;",
+         f"the loop that ends by it makes no turn. {UP}"),
+        ("if (threadIdx.x < N / 256) o[threadIdx.x] = 0;", ""),
+        ("float4* v = (float4*)o;\nfor (int i = threadIdx.x; i < N / 256; i += 256) v[i] = zero;", ""),
+        ("for (int i = N / 256; i < N; i++) o[i] = 0;", ""),
+    ],
+)  # fmt: skip
+def test_a_loop_that_ends_by_a_quotient_of_0_has_nothing_to_do(body: str, told: str) -> None:
+    found = without_turns(f"__global__ void k(float* o, int N) {{\n{body}\n}}", 2, "N", "256")
+    assert found == (told and f"Line 2: `N / 256` rounds down, to 0 there, so that {told}")
 
 
 @pytest.mark.parametrize(
