@@ -199,12 +199,12 @@ class CaseRunner:
         return origins.told(self.once(attempt).records)
 
     def _once(self, attempt: CaseRun, outcome: Outcome) -> None:
-        budget = self._budget(attempt)
+        budget = self.budget(attempt.case)
         case_run.run(self.child, attempt, budget, self._seconds(attempt.case), outcome)
 
-    def _budget(self, attempt: CaseRun) -> int:
+    def budget(self, case: Case) -> int:
         """Warp instructions that a block may execute."""
-        budget = instruction_budget(self.topic, attempt.case.problem)
+        budget = instruction_budget(self.topic, case.problem)
         return budget if self.most is None else min(budget, self.most)
 
     def _seconds(self, case: Case) -> float:
@@ -284,7 +284,7 @@ class CaseRunner:
         their work: of what is drawn by a counter, a block that runs alone takes all. Raises Refused."""
         again = Outcome()
         runs = (attempt, attempt.after) if attempt.after else (attempt,)
-        budget = max(map(self._budget, runs))
+        budget = max(self.budget(each.case) for each in runs)
         try:
             case_run.run(self.child, attempt, budget, seconds, again)
         except Lost:

@@ -46,6 +46,7 @@ from grader.judge.kernels import (
 )
 from grader.judge.kernels.case_run import Outcome, repeats
 from grader.judge.kernels.case_runner import (
+    growth,
     ON_FEWER,
     SMALL,
     CaseRunner,
@@ -235,7 +236,7 @@ def _of_shares(
     if refusal.verdict == "timeout":
         # Of a kernel that stores its elements again and again, the share of each thread is searched for.
         of_work = signature_lint.of_unused if repeats(outcome) else signature_lint.of_same_work
-        told = of_work(current.compiled, launches) or ""
+        told = of_work(current.compiled, launches) or growth.told(runner, current.compiled, case, outcome)
     elif refusal.reason.startswith(ON_FEWER):
         told = signature_lint.of_few_blocks(current.compiled) or ""
     return told or (overlaps.told(runner, current.compiled, case) if repeats(outcome) else "")
@@ -431,6 +432,15 @@ def _traced(
         return refusal.saying(f"{refusal.reason} {kept}".rstrip())
     origin = runner.origin_of_nan(current.compiled, case)
     return refusal if origin is None else of_origin(refusal, origin)
+
+
+def as_it_grows(
+    current: KernelSubmission, runner: CaseRunner, case: Case, outcome: Outcome, refusal: Refused
+) -> Refused:
+    """Says of a kernel that is slow where cases are counted that what it has to do grows with them, if it does."""
+    grows = growth.told(runner, current.compiled, case, outcome)
+    said = _without_advice(refusal.reason, outcome, current.file)
+    return refusal.saying(f"{said} {grows}") if grows else refusal
 
 
 def on_emulator(current: KernelSubmission, runner: CaseRunner) -> None:

@@ -248,8 +248,10 @@ def count(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case], 
         elif passed_on_gpu and outcome.refusal.verdict == "error":
             return
         else:
+            from grader.judge.kernels.explained import as_it_grows
+
             current.tried(runner, case, outcome)
-            raise outcome.refusal
+            raise as_it_grows(current, runner, case, outcome, outcome.refusal)
     hello = runner.child.hello()
     current.counted = tuple(counted)
     planned = current.compiled.plan(cases[0].problem, hello.limits)
