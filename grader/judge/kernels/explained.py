@@ -36,6 +36,7 @@ from grader.judge.correctness.verdict import (
 )
 from grader.judge.kernels import (
     counted_terms,
+    growth,
     launch_tries,
     missing,
     overlaps,
@@ -46,7 +47,6 @@ from grader.judge.kernels import (
 )
 from grader.judge.kernels.case_run import Outcome, repeats
 from grader.judge.kernels.case_runner import (
-    growth,
     ON_FEWER,
     SMALL,
     CaseRunner,
