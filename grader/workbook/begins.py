@@ -9,7 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, islice
 
-from grader.workbook.cuda_source import arrays_in, int_sizes, line_at, plain, shared_arrays, turned_against
+from grader.workbook.cuda_source import (
+    arrays_in,
+    factors,
+    int_sizes,
+    line_at,
+    plain,
+    shared_arrays,
+    turned_against,
+)
 from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, lines_of, where
 from grader.workbook.suspects.shared_memory import of_own_elements
 
@@ -95,6 +103,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _sizes_behind(text)
     yield from _sizes_of_bounds(source, text)
     yield from _stored_where(text)
+    yield from _along_rows_where(source, text)
     yield from _alone(text)
     yield from _by_all(text)
     yield from _offsets(text, lines)
@@ -490,6 +499,29 @@ def turned(source: str) -> str:
     return f"Let a thread write {place}. {_TURNED['blockIdx']}"
 
 
+def side_of_rows(source: str) -> str:
+    """The side of the grid, x or y, along which the rows of what a kernel stores are counted; "" where that is not
+    plain."""
+    text = plain(source)
+    sizes, begins = int_sizes(text)
+    store = _stored(text, begins, sizes) if len(sizes) == 2 else None
+    sides = {found["name"]: found["axis"] for _, found in _all_at(list(lines_of(source)))}
+    return sides.get(store.row, "") if store else ""
+
+
+def rows_become_columns(source: str) -> bool:
+    """Whether rows of two lengths are indexed, as they are where a matrix is transposed, or none that can be seen."""
+    sizes, _ = int_sizes(plain(source))
+    factors_of = {
+        name
+        for line in range(1, source.count("\n") + 2)
+        for stored in (True, False)
+        for array in arrays_in(source, line, "global", stored)
+        for name in factors(source, line, array)
+    }
+    return len(factors_of & {*sizes}) != 1
+
+
 def _all_at(lines: Sequence[Line]) -> list[tuple[Line, re.Match[str]]]:
     """Where a thread's places along x and y are set, each once; [] of others."""
     found_in = [(line, found) for line in lines for found in _ALL_AT.finditer(line.text)]
@@ -536,14 +568,14 @@ def along_rows(source: str) -> Edit | None:
         return None
     if re.search(flat.format(names["y"], names["x"]), text):
         return None
-    changes = tuple(
+    changes = sorted(
         (line.start + match.start("name"), line.start + match.end("name"), names[_OTHER[axis]])
         for axis, (line, match) in found.items()
     )
     numbers = sorted({line.number for line, _ in found.values()})
     said = f"`{names['x']}` and `{names['y']}` exchanged in {where(numbers)}"
     why = "x is to run along a row, so that the threads of a warp take elements that lie beside one another."
-    return Edit(said, numbers[0], changes, why)
+    return Edit(said, numbers[0], tuple(changes), why)
 
 
 def _stored_where(text: str) -> Iterator[Edit]:
@@ -557,6 +589,14 @@ def _stored_where(text: str) -> Iterator[Edit]:
             said = f"`{new}` in place of `{found['condition']}` in line {line}"
             change = (*found.span("condition"), new)
             yield Edit(said, line, (change,), "The condition is about the element that is stored.")
+
+
+def _along_rows_where(source: str, text: str) -> Iterator[Edit]:
+    """Row and column exchanged where they are set, and the condition on which their element is stored with that."""
+    if exchanged := along_rows(source):
+        for edit in _stored_where(text):
+            said, why = f"{exchanged.said} and {edit.said}", f"{exchanged.why} {edit.why}"
+            yield replace(exchanged, said=said, changes=(*exchanged.changes, *edit.changes), why=why)
 
 
 def _alone(text: str) -> Iterator[Edit]:

@@ -77,6 +77,9 @@ X_Y_LATER = X_Y.replace("const ", "")
          f"{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\nf(x, y);"),
         (f"{X_Y}__syncthreads();\nf(x, y);",
          f"{X_Y_LATER}__syncthreads(); x = blockIdx.x * T + threadIdx.y; y = blockIdx.y * T + threadIdx.x;\nf(x, y);"),
+        (f"{ALL}{X_Y}if (x * N + y < M * N) {{\n    out[x * N + y] = in[x * N + y];\n}}",
+         f"{ALL}{X_Y.replace(' x =', ' _ =').replace(' y =', ' x =').replace(' _ =', ' y =')}"
+         "if (y < N && x < M) {\n    out[x * N + y] = in[x * N + y];\n}"),
         (f"{ALL}{X_Y}__syncthreads();\nif (y < M && x < N) out[y * M + x] = v;",
          f"{ALL}{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\n"
          "if (x < M && y < N) out[y * M + x] = v;"),

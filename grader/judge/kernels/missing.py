@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from grader.findings import remedies
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness.places import Span, common
-from grader.workbook import cuda_source
+from grader.workbook import begins, cuda_source
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -24,7 +24,7 @@ COMPONENTS = "xyzw"
 TILES = (8, 128)
 """Rows or columns of a tile, the fewest and the most."""
 
-AXES = {"row": (1, 0), "column": (0, 1), "element": (0,)}
+AXES: Mapping[str, tuple[int, ...]] = {"row": (1, 0), "column": (0, 1), "element": (0,)}
 """The sides of a grid that go along rows, columns, or all elements of an array, the likelier first."""
 
 LEFT = (
@@ -41,11 +41,15 @@ ALL_ONE = (
 )
 GO_ON = (
     "Make the grid larger, with cdiv(a, b), which rounds up, or let each thread go on by all threads at a time, in a "
-    "loop with `i += gridDim.x * blockDim.x`."
+    "loop with `i += gridDim.{axis} * blockDim.{axis}`."
 )
+_IF_NOT = f"If not: {GO_ON[0].lower()}{GO_ON[1:]}"
 TURNED = (
     "Along the other side it has enough: where rows become columns, do blockIdx.x and blockIdx.y change places in the "
-    f"index of what is stored? If not: {GO_ON[0].lower()}{GO_ON[1:]}"
+    f"index of what is stored? {_IF_NOT}"
+)
+EXCHANGED = (
+    f"Along the other side it has enough: are x and y exchanged, in `grid` or in the kernel? {_IF_NOT}"
 )
 
 
@@ -70,7 +74,7 @@ def told(
     threads = math.prod(launch.grid) * block
     if span is not None and span.first == threads and _to_the_end(span):
         counted = ", counted row by row" if missing.ndim > 1 else ""
-        return f"They are all elements from {span.first} on{counted}, and {_threads(launch)}. {GO_ON}"
+        return f"They are all elements from {span.first} on{counted}, and {_threads(launch)}. {GO_ON.format(axis='x')}"
     if _leaves_out_ends(source) and (ends := _both_ends(flat)):
         return ends
     for unit, line in _lines(missing):
@@ -85,6 +89,13 @@ def told(
                 or _said(span, unit, launch, source)
             )
     return ""
+
+
+def _axes(unit: str, source: str) -> tuple[int, ...]:
+    """The sides of a grid that go along rows, columns, or all elements: of a kernel in whose text it is plain, one."""
+    if not (side := begins.side_of_rows(source)) or unit == "element":
+        return AXES[unit]
+    return ("xy".index(side) if unit == "row" else "yx".index(side),)
 
 
 def all_one(source: str, array: str, launch: Launch) -> str:
@@ -149,7 +160,7 @@ def _one_each(span: Span, unit: str, launch: Launch, tiles: Collection[tuple[int
     of_tile = any(rows in (shape[0], shape[0] - 1) for shape in tiles if len(shape) == 2)
     if not of_tile or span.end != rows:
         return ""
-    axis = next((axis for axis in AXES[unit] if launch.block[axis] == threads), None)
+    axis = next((axis for axis in _axes(unit, source) if launch.block[axis] == threads), None)
     if axis is None or not threads or rows % threads:
         return ""
     which = span.named(unit) if span.once else f"the {unit}s i with {span.condition('i')}"
@@ -164,12 +175,12 @@ def _one_each(span: Span, unit: str, launch: Launch, tiles: Collection[tuple[int
 def _said(span: Span, unit: str, launch: Launch, source: str) -> str:
     if span.once and not _to_the_end(span):
         one = span.end - span.first == 1
-        who = _of_block(span, unit, launch) or f"which thread writes {'it' if one else 'them'}?"
+        who = _of_block(span, unit, launch, source) or f"which thread writes {'it' if one else 'them'}?"
         return f"{'It is' if one else 'They are'} {span.named(unit)}: {who}"
     if span.once:
         return f"They are all {unit}s from {span.first} on{_why_from(span, unit, launch, source)}"
     condition = f"the {unit}s i with {span.condition('i')}"
-    if why := _of_block(span, unit, launch):
+    if why := _of_block(span, unit, launch, source):
         return f"They are {condition}: {why}"
     one = span.end - span.first == 1
     if one and span.period == VECTOR:
@@ -180,7 +191,7 @@ def _said(span: Span, unit: str, launch: Launch, source: str) -> str:
         loop = f"does a loop over the {span.period} {unit}s of a tile end after the first {span.first}?"
         if source and not cuda_source.loops(source):
             loop = f"each thread has to go on by {span.first} until all {span.period} are done, in a loop."
-        for axis in AXES[unit]:
+        for axis in _axes(unit, source):
             if launch.block[axis] == span.first:
                 side = "xyz"[axis]
                 return (
@@ -197,11 +208,13 @@ def _to_the_end(span: Span) -> bool:
 
 def _why_from(span: Span, unit: str, launch: Launch, source: str) -> str:
     """What the launch, or the size, has to do with where the missing ones begin."""
-    for axis in AXES[unit]:
+    for axis in _axes(unit, source):
         blocks, side = launch.grid[axis], launch.block[axis]
         if span.first == blocks * side:
             enough = unit != "element" and span.size <= launch.grid[1 - axis] * launch.block[1 - axis]
-            return f", and {_threads(launch, axis)}. {TURNED if enough and blocks > 1 else GO_ON}"
+            turned = TURNED if begins.rows_become_columns(source) else EXCHANGED
+            advice = (turned if enough and blocks > 1 else GO_ON).format(axis="xyz"[axis])
+            return f", and {_threads(launch, axis)}. {advice}"
         # A grid that just covers them, one a thread, says how many are a block's; else they have equal shares.
         each = side if blocks == -(-span.size // side) else -(-span.size // blocks)
         for apart in (0, 1, blocks):
@@ -217,7 +230,7 @@ def _why_from(span: Span, unit: str, launch: Launch, source: str) -> str:
         if span.first == side:
             before = f"or begin behind the blocks before its own, at blockIdx.{'xyz'[axis]} * {side}"
             return f", and a block has {side} threads. Let each of them go on by as many until the end, {before}."
-    for axis in AXES[unit]:
+    for axis in _axes(unit, source):
         if launch.block[axis] > span.first and (
             why := _too_far(span, launch.block[axis], unit, launch, source)
         ):
@@ -226,18 +239,18 @@ def _why_from(span: Span, unit: str, launch: Launch, source: str) -> str:
     if rest == span.size % VECTOR:
         tiles = "is a number of tiles rounded down? If not: " if rest == span.size % TILES[0] else ""
         return f", the last {rest} of {span.size}: {tiles}{LEFT}"
-    return f": {_near(span, unit, launch) or 'which thread writes them, and does the grid have it?'}"
+    return f": {_near(span, unit, launch, source) or 'which thread writes them, and does the grid have it?'}"
 
 
-def _of_block(span: Span, unit: str, launch: Launch) -> str:
+def _of_block(span: Span, unit: str, launch: Launch, source: str) -> str:
     """What the threads of a block do of all that is theirs; "" where that is not known."""
-    return _near(span, unit, launch) or _early(span, unit, launch)
+    return _near(span, unit, launch, source) or _early(span, unit, launch, source)
 
 
-def _early(span: Span, unit: str, launch: Launch) -> str:
+def _early(span: Span, unit: str, launch: Launch, source: str) -> str:
     """Of threads that are to take several each, and end after the first of them."""
     covered = span.end if span.once else span.period  # what a block is to write
-    for axis in AXES[unit]:
+    for axis in _axes(unit, source):
         side, all_covered = launch.block[axis], launch.grid[axis] == -(-span.size // covered)
         if side > 1 and span.end == covered and all_covered and not (span.first % side or covered % side):
             return (
@@ -248,10 +261,10 @@ def _early(span: Span, unit: str, launch: Launch) -> str:
     return ""
 
 
-def _near(span: Span, unit: str, launch: Launch) -> str:
+def _near(span: Span, unit: str, launch: Launch, source: str) -> str:
     """Of threads that take several each and go on by one instead of by all threads along their side of the block: they
     write as many as these, and one more for each step."""
-    for axis in AXES[unit]:
+    for axis in _axes(unit, source):
         side = launch.block[axis]
         each = span.first - side + 1
         covered = side * each  # what a block is to write
@@ -268,7 +281,7 @@ def _near(span: Span, unit: str, launch: Launch) -> str:
 def _too_far(span: Span, apart: int, unit: str, launch: Launch, source: str) -> str:
     """Of blocks that write as many as lie before these, and begin further `apart`; "" where the grid has as many blocks
     as that takes."""
-    for axis in AXES[unit]:
+    for axis in _axes(unit, source):
         just_covered = launch.grid[axis] == -(-span.size // max(span.first, 1)) > 1
         if span.end in (apart, span.size) and just_covered and _may_begin(source, "xyz"[axis], apart):
             return (

@@ -129,6 +129,37 @@ def test_of_fewer_threads_than_a_tile_has_rows_each_is_to_take_several(
     assert said in told(ROW % 32 >= 8, PLANE, tiles=tiles, source=source)
 
 
+PLACES = """__global__ void k(const float* in, float* out, int M, int N) {
+    int ONE = blockIdx.x * 16 + threadIdx.x;
+    int OTHER = blockIdx.y * 16 + threadIdx.y;
+    if (row < M && column < N) out[row * N + column] = in[FROM];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "read", "said"),
+    [
+        (("row", "column"), "row * N + column", "has 32 threads along x (2 blocks of 16). Along the other side it has e"
+         "nough: are x and y exchanged, in `grid` or in the kernel?"),
+        (("column", "row"), "row * N + column", "threads along y (3 blocks of 16). Make the grid larger, with cdiv(a, b)"
+         ", which rounds up, or let each thread go on by all threads at a time, in a loop with `i += gridDim.y *"),
+        (("row", "column"), "column * M + row", "has 32 threads along x (2 blocks of 16). Along the other side it has e"
+         "nough: where rows become columns, do"),
+    ],
+)  # fmt: skip
+def test_the_side_that_rows_are_counted_along_is_read_from_the_text(
+    names: tuple[str, str], read: str, said: str
+) -> None:
+    source = PLACES.replace("FROM", read)
+    for old, new in zip(("ONE", "OTHER"), names, strict=True):
+        source = source.replace(old, new)
+    along_x = names[0] == "row"
+    of_grid = launch((2, 5, 1), (16, 16, 1)) if along_x else launch((2, 3, 1), (16, 16, 1))
+    missing = ROW[:65, :65] >= (32 if along_x else 48)
+    assert said in told(missing, of_grid, source=source)
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [
