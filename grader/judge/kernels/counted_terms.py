@@ -221,7 +221,7 @@ def in_words(counts: Array, launch: Launch, last: Launch | None = None, shared: 
     if step:
         return (
             f"threads go on by {step} elements, and the grid has {block * blocks} threads, so that element {step} is "
-            f"added {counts[step]} times. Add gridDim.x * blockDim.x to the index."
+            f"added {counts[step]} times. Add gridDim.x * blockDim.x to the index, a size_t."
         )
     if not more.any():
         parts = _of_parts(lost, blocks, math.prod(adding.block))

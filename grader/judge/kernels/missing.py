@@ -41,7 +41,7 @@ ALL_ONE = (
 )
 GO_ON = (
     "Make the grid larger, with cdiv(a, b), which rounds up, or let each thread go on by all threads at a time, in a "
-    "loop with `i += gridDim.{axis} * blockDim.{axis}`."
+    "loop with a size_t `i` and `i += gridDim.{axis} * blockDim.{axis}`."
 )
 _IF_NOT = f"If not: {GO_ON[0].lower()}{GO_ON[1:]}"
 TURNED = (

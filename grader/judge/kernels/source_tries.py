@@ -16,6 +16,7 @@ from grader.errors import WarpladderError
 from grader.judge.child.protocol import Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
+from grader.judge.correctness.findings import MOST_OF_AN_INT
 from grader.judge.kernels import overlaps
 from grader.judge.kernels.case_run import Outcome, repeats
 from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
@@ -28,7 +29,7 @@ from grader.workbook.edit import Edit
 from grader.workbook.kernel_file import parse_source
 from grader.workbook.signature import impossible
 from grader.workbook.slips import numbers
-from grader.workbook.suspects import loops
+from grader.workbook.suspects import integers, loops
 from grader.workbook.suspects.shared_memory import of_own_elements
 from grader.workbook.topic import Topic
 
@@ -101,6 +102,7 @@ def mended(
             mends = all(_kept(ran, runner, changed, case).refusal is None for case in also)
             if mends and not (edit.any and known.hidden(edit, changed, ran, (*tried, *also))):
                 if not (own := _of_own_elements(source, edit)):
+                    edit = _far_enough(runner, kernel, edit, tried)
                     said = f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
                     return Mend(said, edit.line)
                 # Of threads that may do so already, it would send them back.
@@ -111,6 +113,19 @@ def mended(
         if left < 0:
             break
     return alone
+
+
+def _far_enough(runner: CaseRunner, kernel: Kernel, edit: Edit, tried: Sequence[Case]) -> Edit:
+    """A change that mends a kernel, with counters that do not end with an int where the topic's sizes come near that:
+    behind the last element, they are further by all threads of a grid."""
+    sizes = chain.from_iterable(problem.values() for problem in runner.topic.sampled_cases)
+    if any(2 * size > MOST_OF_AN_INT for size in sizes):
+        for kind in ("size_t", "long long"):  # in which an index may be below 0
+            wide = integers.far_enough(kernel.file.source, edit, kind)
+            changed = compiled(kernel, [wide]) if wide else ()
+            if wide and any(everywhere(runner, each, tried) for _, each in changed):
+                return wide
+    return edit
 
 
 def index_lines(source: str) -> tuple[int, ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 from grader.workbook.cuda_source import int_sizes, line_at
+from grader.workbook.edit import Edit
 from grader.workbook.suspects.text import Said, looked_at
 
 _WIDE = r"(?:size_t|u?int64_t|(?:unsigned )?long long)"
@@ -23,9 +25,11 @@ _NARROW = re.compile(
     r"(?:\s|[*+-]|\b(?:block|thread|grid)(?:Idx|Dim)\.[xyz]\b|\b\w+\b(?!\s*[.(])|\b(?:float|short|int)\s*(?=\()|[()]){1,100};"
 )
 _WHOLE = {"float": "16,777,216", "half": "2,048", "short": "32,767", "char": "127"}
-_OVER_GRID = re.compile(
-    r"\bint\s+(?P<name>\w+)\s*=[^;=]{0,80}\bblockIdx\b[^;{}]{0,40};(?=[^~]{0,1000}?\b(?P=name)\s*\+=\s*"
-    r"(?P<step>[^;){}]{0,60}\bgridDim\.\w\s*\*[^;){}]{1,60}|[^;){}]{1,60}\*\s*gridDim\.\w))"
+_OF_GRID = r"[^;){}]{0,60}\bgridDim\.\w\s*\*[^;){}]{1,60}|[^;){}]{1,60}\*\s*gridDim\.\w"
+_STRIDE = re.compile(rf"\b(\w+)\s*=(?!=)\s*(?:{_OF_GRID})\s*;")
+_OVER_GRID = (
+    r"\bint\s+(?P<name>\w+)\s*=[^;=]{{0,80}}\bblockIdx\b[^;{{}}]{{0,40}};(?=[^~]{{0,1000}}?\b(?P=name)\s*\+=\s*"
+    r"(?P<step>{step}))"
 )
 _INVERSE = r"1\.0?[fF]?\s*/(?!/)|\b__f?d?rcp_r[nzud]\s*\(|\b__fdividef\s*\("
 _DIVISOR = re.compile(r"\b1\.0?[fF]?\s*/\s*\(?\s*\w+")
@@ -126,13 +130,37 @@ def _kept(text: str) -> Iterator[Said]:
 
 def _over_grid(text: str) -> Iterator[Said]:
     """Ints that go on by the threads of a grid: behind the last element, they may be more than an int counts."""
-    for found in _OVER_GRID.finditer(text):
+    for found in _counters(text):
         line, name = line_at(text, found.start("name")), found["name"]
         step = f"`{name} += {found['step'].strip()}`"
         yield (
             line,
             f"Line {line}: `{name}` is an int, and {step} goes beyond what an int counts: make it a size_t.",
         )
+
+
+def _counters(text: str) -> list[re.Match[str]]:
+    """Where ints are declared that go on by the threads of a grid."""
+    strides = [rf"{name}\b" for name in _STRIDE.findall(text)[:_MOST_TOLD]]
+    return [*re.finditer(_OVER_GRID.format(step="|".join([_OF_GRID, *strides])), text)]
+
+
+def far_enough(source: str, edit: Edit, kind: str) -> Edit | None:
+    """A change of a text together with one of the ints that go on by the threads of a grid with it, to a type that
+    counts further; None where none do, or they did before."""
+    changed = edit.applied(source)
+    counters = _counters(looked_at(changed))
+    if not counters or _counters(looked_at(source)):
+        return None
+    said, wide = edit.said, changed
+    for found in reversed(counters):
+        name, line = found["name"], line_at(changed, found.start())
+        wide = wide[: found.start()] + kind + wide[found.start() + len("int") :]
+        if f"`{name} = " in said:
+            said = said.replace(f"`{name} = ", f"`{kind} {name} = ", 1)
+        else:
+            said = f"{said} and `{kind} {name}` in place of `int {name}` in line {line}"
+    return replace(edit, said=said, changes=((0, len(source), wide),))
 
 
 def _in_size_t(product: str) -> str:

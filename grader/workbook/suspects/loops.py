@@ -218,9 +218,17 @@ def each_behind(text: str) -> Iterator[Said]:
             yield (
                 line,
                 f"Line {line}: from its own, `{own}`, each thread {does} {all_of} behind it, and so those of "
-                f"other threads as well: step by all threads of the grid, `{name} += gridDim.{axis} * "
-                f"blockDim.{axis}`, or leave the loop out where the grid has a thread for each.",
+                f"other threads as well: step by all threads of the grid, {_by_all(text, name, axis)}, or leave "
+                "the loop out where the grid has a thread for each.",
             )
+
+
+def _by_all(text: str, name: str, axis: str) -> str:
+    """The step of a counter by all threads of a grid, which leads an int beyond what it counts where one size is all
+    that there is."""
+    step = f"`{name} += gridDim.{axis} * blockDim.{axis}`"
+    far = len(int_sizes(text)[0]) == 1 and re.search(rf"\bint\s+{name}\s*=", text)
+    return f"{step}, with `{name}` a size_t" if far else step
 
 
 def _behind_whole(before: str, start: str) -> str:
@@ -258,8 +266,8 @@ def added_by_each(text: str) -> Iterator[Said]:
                     line,
                     f"Line {line}: what this loop adds does not depend on the thread, so that each thread of the grid "
                     "adds all of it. Put `if (blockIdx.x == 0 && threadIdx.x == 0)` in front, or begin at the thread's "
-                    f"own, `{name} = {'' if start == '0' else f'{start} + '}{own}`, and step by all threads, `{name} "
-                    "+= gridDim.x * blockDim.x`.",
+                    f"own, `{name} = {'' if start == '0' else f'{start} + '}{own}`, and step by all threads, "
+                    f"{_by_all(text, name, 'x')}.",
                 )
 
 

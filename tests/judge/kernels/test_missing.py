@@ -142,8 +142,9 @@ PLACES = """__global__ void k(const float* in, float* out, int M, int N) {
     [
         (("row", "column"), "row * N + column", "has 32 threads along x (2 blocks of 16). Along the other side it has e"
          "nough: are x and y exchanged, in `grid` or in the kernel?"),
-        (("column", "row"), "row * N + column", "threads along y (3 blocks of 16). Make the grid larger, with cdiv(a, b)"
-         ", which rounds up, or let each thread go on by all threads at a time, in a loop with `i += gridDim.y *"),
+        (("column", "row"), "row * N + column", "threads along y (3 blocks of 16). Make the grid larger, with cdiv(a, b"
+         "), which rounds up, or let each thread go on by all threads at a time, in a loop with a size_t `i` and `i += "
+         "gridDim.y * blockDim.y`."),
         (("row", "column"), "column * M + row", "has 32 threads along x (2 blocks of 16). Along the other side it has e"
          "nough: where rows become columns, do"),
     ],

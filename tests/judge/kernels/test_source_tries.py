@@ -29,7 +29,8 @@ WRONG = Path(__file__).parents[2] / "submissions"
         (
             "vector_add/every_thread_adds_all.cu",
             4099,
-            "and `i += gridDim.x * blockDim.x` in line 12 it comes out right",
+            "With `size_t i = blockIdx.x * blockDim.x + threadIdx.x` and `i += gridDim.x * blockDim.x` in line 12 it "
+            "comes out right",
         ),
         (
             "stencil/halo_over_the_middle.cu",

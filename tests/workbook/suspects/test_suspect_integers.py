@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from grader.workbook.edit import lines_of
+from grader.workbook.slips import threads
 from grader.workbook.suspects import said
-from grader.workbook.suspects.integers import rounded, too_small
+from grader.workbook.suspects.integers import far_enough, rounded, too_small
 
 ROWS = "__global__ void k(const float* in, int M, int N) {\n"
 
@@ -70,6 +72,8 @@ def test_a_byte_that_may_be_right_is_not_told(text: str) -> None:
         (f"{ROWS}size_t k = c;\nsize_t i = k * r * N;", ""),
         ("int i = blockIdx.x * B;\nwhile (i < N) {\n    i += blockDim.x * gridDim.x;\n}",
          "Line 1: `i` is an int, and `i += blockDim.x * gridDim.x` goes beyond what an int counts: make it a size_t."),
+        ("const int all = blockDim.x * gridDim.x;\nfor (int i = blockIdx.x * B + t; i < N; i += all)",
+         "Line 2: `i` is an int, and `i += all` goes beyond what an int counts: make it a size_t."),
         ("for (int tile = blockIdx.x; tile < N; tile += gridDim.x)", ""),
         ("for (size_t i = blockIdx.x; i < N; i += B * gridDim.x)", ""),
         (f"{ROWS}size_t r = 0;\nv = in[r * N + c];", ""),
@@ -79,6 +83,24 @@ def test_a_byte_that_may_be_right_is_not_told(text: str) -> None:
 )  # fmt: skip
 def test_an_index_in_too_small_a_type_is_told(text: str, sentence: str) -> None:
     assert too_small(text) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "said_then", "becomes"),
+    [
+        ("for (int i = 0; i < N; i++)", "`size_t i = blockIdx.x * blockDim.x + threadIdx.x` and `i += gridDim",
+         "for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < N; i += gridDim.x * blockDim.x)"),
+        ("int i = blockIdx.x * B + threadIdx.x;\nfor (; i < N; i += B)", "and `size_t i` in place of `int i` in",
+         "size_t i = blockIdx.x * B + threadIdx.x;\nfor (; i < N; i += gridDim.x * B)"),
+        ("unsigned i = blockIdx.x * B + threadIdx.x;\nfor (; i < N; i += B)", "", None),
+    ],
+)  # fmt: skip
+def test_a_counter_that_is_to_go_on_by_a_grid_is_to_count_far_enough(
+    text: str, said_then: str, becomes: str | None
+) -> None:
+    wide = far_enough(text, next(threads.strides(list(lines_of(text)))), "size_t")
+    assert (wide and wide.applied(text)) == becomes
+    assert wide is None or said_then in wide.said
 
 
 @pytest.mark.parametrize(

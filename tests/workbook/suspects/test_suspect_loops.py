@@ -27,16 +27,18 @@ OF_BYTES = (
 BY_EACH = (
     "what this loop adds does not depend on the thread, so that each thread of the grid adds all of it. Put `if "
     "(blockIdx.x == 0 && threadIdx.x == 0)` in front, or begin at the thread's own, `{start}blockIdx.x * "
-    "blockDim.x + threadIdx.x`, and step by all threads, `j += gridDim.x * blockDim.x`."
+    "blockDim.x + threadIdx.x`, and step by all threads, `j += gridDim.x * blockDim.x`, with `j` a size_t."
 )
 EVERY = (
     "each thread stores every `{by}`-th that is behind it, and so those of other threads as well: step by all threads "
-    "of the grid, `j += gridDim.x * blockDim.x`, or leave the loop out where the grid has a thread for each."
+    "of the grid, `j += gridDim.x * blockDim.x`, with `j` a size_t, or leave the loop out where the grid has a "
+    "thread for each."
 )
 IN_EVERY = "as it does in every block: begin at `blockIdx.x * blockDim.x + threadIdx.x`."
 BEHIND = (
     "each thread stores all that are behind it, and so those of other threads as well: step by all threads of the "
-    "grid, `j += gridDim.x * blockDim.x`, or leave the loop out where the grid has a thread for each."
+    "grid, `j += gridDim.x * blockDim.x`, with `j` a size_t, or leave the loop out where the grid has a "
+    "thread for each."
 )
 
 
