@@ -118,6 +118,11 @@ _ONE_STORE = (
     "Let one thread store each element: put the store under a condition such as `if (threadIdx.x == 0)`, or add with "
     "atomicAdd."
 )
+_ADD_PARTS = (
+    "No thread of this kernel knows what the others have: where each has a part of a sum, add with "
+    "atomicAdd(&{array}[…], …), to elements that are zero before the launch. Where each has an element of its own, the "
+    "index has to differ from thread to thread."
+)
 _ADD = "Every block stores to the same element, and the last one's value stays: add with atomicAdd{own}."
 _OWN = ", or give each block an element of its own"
 _CLEARED_BEFORE = (
@@ -510,7 +515,7 @@ def _remedy_of_blocks(finding: Finding) -> str:
 def _remedy_of_threads(finding: Finding) -> str:
     """Of threads of a block that store to one element."""
     if not finding.lacks_thread:
-        return _ONE_STORE
+        return _ADD_PARTS.format(array=finding.array) if finding.apart and finding.array else _ONE_STORE
     index, lacking = finding.lacks_thread
     rows = _ROWS_BEFORE if len(finding.shape or ()) > 1 and lacking == "threadIdx.y" else ""
     return _EACH_THREAD.format(index=index, lacking=lacking, rows=rows)

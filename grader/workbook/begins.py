@@ -54,7 +54,8 @@ _STORE_IF = re.compile(
 )
 _ALONE = re.compile(
     r"\b(?P<condition>if\s*\(\s*(?:(?:threadIdx\.x|\w+)\s*==\s*0|!\s*(?:threadIdx\.x|\w+))\s*\))\s*\{?\s*"
-    r"atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<sum>[A-Za-z_]\w*)\s*\)"
+    r"(?:atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<sum>[A-Za-z_]\w*)\s*\)"
+    r"|(?P<stores>(?P<to>\w+\[\s*(?:0|blockIdx\.[xyz])\s*\])\s*=(?!=)\s*(?P<stored>[A-Za-z_]\w*))\s*;)"
 )
 _ADDED_BY_ALL = re.compile(
     r"(?<=[;{}])\s*(?P<adds>atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<array>\w+)\[)"
@@ -602,12 +603,17 @@ def _along_rows_where(source: str, text: str) -> Iterator[Edit]:
 def _alone(text: str) -> Iterator[Edit]:
     """One thread hands on what is a thread's own."""
     for found in islice(_ALONE.finditer(text), SEVERAL):
-        declared = re.search(rf"(?P<shared>__shared__\s+)?\b(?:float|double|int)\s+{found['sum']}\b", text)
+        own = found["sum"] or found["stored"]
+        declared = re.search(rf"(?P<shared>__shared__\s+)?\b(?:float|double|int)\s+{own}\b", text)
         if declared and not declared["shared"]:
             line = line_at(text, found.start())
-            why = f"`{found['sum']}` is a variable of each thread, and not one of the block's."
-            change = (*found.span("condition"), "")
-            yield Edit(f"`{found['condition']}` in line {line} deleted", line, (change,), why)
+            why = f"`{own}` is a variable of each thread, and not one of the block's."
+            said, changes = f"`{found['condition']}` in line {line} deleted", [(*found.span("condition"), "")]
+            if found["stores"]:
+                adds = f"atomicAdd(&{found['to']}, {own})"
+                said = f"{said} and `{adds}` in place of `{found['stores']}` in line {line_at(text, found.start('to'))}"
+                changes.append((*found.span("stores"), adds))
+            yield Edit(said, line, tuple(changes), why)
 
 
 def _by_all(text: str) -> Iterator[Edit]:

@@ -97,6 +97,10 @@ _DIVISION = re.compile(
     re.MULTILINE,
 )
 
+_TOGETHER = re.compile(
+    r"\b__shared__\b|\b__(?:shfl|reduce|match|ballot|any|all)_|\basm\b|\b(?:cooperative_groups|cub|wmma)\b"
+)
+
 FUNCTION = re.compile(r"__device__\s[^;(){}]{0,100}?\b(\w+)\s*\((?P<taken>[^(){}]{1,300})\)\s*\{")
 """Where a function of a file begins: its name, and its parameters."""
 
@@ -367,6 +371,12 @@ def lacks_thread(source: str, line: int, array: str, axes: Iterable[Axis]) -> li
     """Those of these axes of whose component of threadIdx a line's index of an array is seen to have nothing; none
     where that is not to be seen."""
     return [axis for axis in axes if _lacks(source, line, array, [f"threadIdx.{axis}"])]
+
+
+def exchanges(source: str) -> bool:
+    """Whether a file has something by which threads may know what others have found: shared memory, or what lanes of a
+    warp and groups of threads do together."""
+    return bool(_TOGETHER.search(plain(source)))
 
 
 def of_no_thread(source: str, line: int, array: str) -> str:

@@ -51,6 +51,8 @@ X_Y_LATER = X_Y.replace("const ", "")
         ("i = blockIdx.x * B + threadIdx.x;\nfor (int j = i; j < N; j += B * gridDim.x) f(j);", None),
         (f"{SUM}atomicAdd(out, s[t]);", f"{SUM}if (t == 0) atomicAdd(out, s[0]);"),
         (f"{SUM}if (t < 32)\n    atomicAdd(out, s[t]);", None),
+        ("float s = 0;\nif (t == 0)\n    out[0] = s;", "float s = 0;\n\n    atomicAdd(&out[0], s);"),
+        ("__shared__ float s;\nif (t == 0)\n    out[0] = s;", None),
         ("atomicAdd(bins, weights[t]);", None),
         (f"{ONE}for (int k = 0; k < 4; ++k) {{\n    out[i + k] = 0;\n}}",
          f"{ONE}for (int k = 0; k < 4 && i + k < N; ++k) {{\n    out[i + k] = 0;\n}}"),

@@ -10,6 +10,8 @@ from grader.workbook.slips import edits, numbers
 OF_A_TILE_OF_TWO = "__shared__ float tile[BLOCK + 2 * R];\n"
 OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadIdx.x + R;\n"
 
+KERNEL = "__global__ void k(const float* in, float* out, int N) {\n"
+
 
 @pytest.mark.parametrize(
     ("text", "becomes"),
@@ -119,6 +121,9 @@ OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadId
         ("s += in[min(max(j, 0), N - 1)];", "s += (j >= 0 && j < N ? in[j] : 0);"),
         ("    atomicAdd(out, sums[0]);", "    if (threadIdx.x == 0) atomicAdd(out, sums[0]);"),
         ("if (t == 0) atomicAdd(out, sums[0]);\natomicAdd(&bins[v], 1);", None),
+        (f"{KERNEL}    out[0] = sum;", f"{KERNEL}    atomicAdd(&out[0], sum);"),
+        (f"{KERNEL}    out[blockIdx.x] = sum;", f"{KERNEL}    if (threadIdx.x == 0) out[blockIdx.x] = sum;"),
+        (f"{KERNEL}    out[threadIdx.x] = sum;", None),
         ("if (threadIdx.x < N % 4) {", "if (blockIdx.x == 0 && threadIdx.x < N % 4) {"),
         ("for (int i = 4 * q + threadIdx.x; i < N; i += 256)",
          "for (int i = 4 * q + threadIdx.x; blockIdx.x == 0 && i < N; i += 256)"),

@@ -286,6 +286,9 @@ class Finding:
     """Of a race within a block to an array of which its threads are to store more elements than that index has places
     for: the index, `i = col`, and the component of threadIdx that it is seen to have nothing of; None where that is not
     to be seen."""
+    apart: bool = False
+    """Of such a race: there is nothing by which threads of its kernel know what others have found, where somebody knows
+    the source."""
     rows_of: str | None = None
     """Of an access out of bounds: the size that its index takes for the length of a row, where somebody knows the
     source, and that rows have another."""

@@ -33,6 +33,7 @@ from grader.workbook.cuda_source import (
     compares_bytes,
     early_return,
     exchanged,
+    exchanges,
     factors,
     goes_on,
     guard,
@@ -240,7 +241,7 @@ def _with_lacking_thread(finding: Finding, record: Record, source: str) -> Findi
     lacking = lacks_thread(source, line, array, sides)
     places = math.prod(record.grid) * math.prod(side for axis, side in sides.items() if axis not in lacking)
     if not lacking or math.prod(finding.shape or ()) <= places:
-        return finding
+        return replace(finding, apart=not exchanges(source))
     index = index_in_words(source, line, array)
     return replace(finding, lacks_thread=(index, " and ".join(f"threadIdx.{axis}" for axis in lacking)))
 

@@ -369,8 +369,8 @@ def _mended(
     source = current.file.source
     only = () if seen is None else _colliding(seen)
     if seen and _overwrites(seen, "global") and not _overlapping(seen, source):
-        # By an index without a block's number: that may be what is wrong, and nothing else.
-        only = source_tries.index_lines(source)
+        # By an index without a block's number: that may be what is wrong, or who stores, and nothing else.
+        only = (*source_tries.index_lines(source), seen.line or 0)
     if (work(runner.topic, case.problem) > SMALL and not repeats(outcome)) or not ordered:
         return None
     if seen and seen.kind not in MENDED and not only and not _overlapping(seen, source):

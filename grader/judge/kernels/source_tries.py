@@ -102,7 +102,7 @@ def mended(
             mends = all(_kept(ran, runner, changed, case).refusal is None for case in also)
             if mends and not (edit.any and known.hidden(edit, changed, ran, (*tried, *also))):
                 if not (own := _of_own_elements(source, edit)):
-                    edit = _far_enough(runner, kernel, edit, tried)
+                    edit = _far_enough(runner, kernel, changed, edit, tried)
                     said = f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
                     return Mend(said, edit.line)
                 # Of threads that may do so already, it would send them back.
@@ -115,16 +115,24 @@ def mended(
     return alone
 
 
-def _far_enough(runner: CaseRunner, kernel: Kernel, edit: Edit, tried: Sequence[Case]) -> Edit:
-    """A change that mends a kernel, with counters that do not end with an int where the topic's sizes come near that:
-    behind the last element, they are further by all threads of a grid."""
-    sizes = chain.from_iterable(problem.values() for problem in runner.topic.sampled_cases)
-    if any(2 * size > MOST_OF_AN_INT for size in sizes):
-        for kind in ("size_t", "long long"):  # in which an index may be below 0
-            wide = integers.far_enough(kernel.file.source, edit, kind)
-            changed = compiled(kernel, [wide]) if wide else ()
-            if wide and any(everywhere(runner, each, tried) for _, each in changed):
-                return wide
+def _far_enough(
+    runner: CaseRunner, kernel: Kernel, changed: Kernel, edit: Edit, tried: Sequence[Case]
+) -> Edit:
+    """A change that mends a kernel, with counters that do not end with an int where at one of the topic's sizes they
+    come near that: behind the last element, they are further by all threads of a grid."""
+    limits = runner.child.hello().limits
+    for problem in runner.topic.sampled_cases:
+        with suppress(Refused):
+            launches = changed.plan(problem, limits).launches
+            threads = max(math.prod(launch.grid) * math.prod(launch.block) for launch in launches)
+            if max(problem.values()) + threads > MOST_OF_AN_INT:
+                break
+    else:
+        return edit
+    for kind in ("size_t", "long long"):  # in which an index may be below 0
+        wide = integers.far_enough(kernel.file.source, edit, kind)
+        if wide and any(everywhere(runner, each, tried) for _, each in compiled(kernel, [wide])):
+            return wide
     return edit
 
 

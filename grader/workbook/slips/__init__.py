@@ -50,6 +50,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from indices.of_many(text, lines)
     yield from indices.below_0(lines)
     yield from threads.of_one_thread(source, lines)
+    yield from threads.parts(source, lines)
     yield from islice(values.exchanged(text[:MOST]), _CALLS)
     yield from threads.one_of_all(lines)
     yield from islice(loops.without_counter(text[:MOST], lines), SEVERAL)

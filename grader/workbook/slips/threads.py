@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from grader.workbook.cuda_source import shared_extents
+from grader.workbook.cuda_source import lacks_thread, shared_arrays, shared_extents
 from grader.workbook.edit import Edit, Line, in_front, in_place
 
 _BELOW = 10  # lines that may be for one thread
@@ -29,6 +29,9 @@ _ONE_THREAD = re.compile(
 _STORED_AT = re.compile(r"(?:^|[;{)])\s*(?P<array>\w+)\[(?P<index>[^\[\]]{1,60})\]\s*=(?!=)")
 _ADDS_ALL = re.compile(
     r"^[ \t]*(?P<add>)atomicAdd\(\s*(?:\w+|&\s*\w+\[(?:0|blockIdx\.[xyz])\])\s*,\s*[A-Za-z_]\w*(?:\[0\])?\s*\)\s*;"
+)
+_STORES_ONE = re.compile(
+    r"^[ \t]*(?P<all>(?P<to>(?P<array>\w+)\[[^\[\]]{1,60}\])\s*=(?!=)\s*(?P<value>[^;=]{1,100}))\s*;"
 )
 _REST = re.compile(r"\bif\s*\(\s*(?P<one>)threadIdx\.x\s*<\s*(?:\w+\s*(?:%|&)\s*)?\w+\s*\)")
 _REST_LOOP = re.compile(
@@ -90,3 +93,22 @@ def one_of_all(lines: Sequence[Line]) -> Iterator[Edit]:
             why = "Else each block takes what is left."
             what = "the condition" if found.re is _REST else "the loop's condition"
             yield in_front(line, found.start("one"), "blockIdx.x == 0 && ", what, why)
+
+
+def parts(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """What all threads along x store to one element: of each a part that is to be added, or what one of them has."""
+    shared = shared_arrays(source)
+    for line in lines:
+        found = _STORES_ONE.search(line.text)
+        if (
+            found
+            and found["array"] not in shared
+            and lacks_thread(source, line.number, found["array"], ["x"])
+        ):
+            adds = f"atomicAdd(&{found['to']}, {found['value']})"
+            yield in_place(
+                line, found, "all", adds, "Each has a part of the sum, of which else the last one stays."
+            )
+            stores = f"`{found['to']} = …`"
+            why = "Thread 0 has the sum of all of them."
+            yield in_front(line, found.start("all"), "if (threadIdx.x == 0) ", stores, why)

@@ -146,11 +146,11 @@ def _counters(text: str) -> list[re.Match[str]]:
 
 
 def far_enough(source: str, edit: Edit, kind: str) -> Edit | None:
-    """A change of a text together with one of the ints that go on by the threads of a grid with it, to a type that
-    counts further; None where none do, or they did before."""
+    """A change of a text together with one of the ints that go on by the threads of a grid then, to a type that counts
+    further; None where none do."""
     changed = edit.applied(source)
     counters = _counters(looked_at(changed))
-    if not counters or _counters(looked_at(source)):
+    if not counters:
         return None
     said, wide = edit.said, changed
     for found in reversed(counters):

@@ -240,6 +240,28 @@ def test_what_every_block_stores_to_the_same_elements_is_to_be_added(index: str,
     assert ("does the index count the rows before" in remedy(found)) != adds
 
 
+@pytest.mark.parametrize(
+    ("inside", "apart"),
+    [
+        ("float sum = in[threadIdx.x];", True),
+        ("__shared__ float sum;", False),
+        ("float sum = __shfl_down_sync(~0u, in[threadIdx.x], 1);", False),
+    ],
+)
+def test_threads_that_know_nothing_of_each_other_are_not_told_to_let_one_store(
+    inside: str, apart: bool
+) -> None:
+    source = (
+        f"__global__ void k(const float* in, float* out, int N)\n{{\n    {inside}\n    out[0] = sum;\n}}\n"
+    )
+    race = Finding("race", at(4), 1, (0, 0, 0), (1, 0, 0), action="write", space="global", scope="block")
+    race = replace(race, array="out", address=0, allocation=Allocation(0, 4), other=Access("write", at(4)))
+    out = {"out": ArrayType(np.dtype("float32"), (1,))}
+    ((found,),) = (item.findings for item in located([record(findings=(race,))], out, source, {"N": 9}))
+    assert ("add with atomicAdd(&out[…], …), to elements that are zero" in remedy(found)) == apart
+    assert ("if (threadIdx.x == 0)" in remedy(found)) != apart
+
+
 BLOCKS_OWN = """\
 {file}
 __global__ void k(float* out)

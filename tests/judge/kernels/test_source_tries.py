@@ -392,3 +392,46 @@ def test_a_loop_that_hides_what_is_wrong_when_it_has_no_turn_is_not_changed() ->
             for text in (by_all, by_all.replace("s[t] * 1.0f", "t ? 0 : s[0]"))
         ]
     assert hidden == [True, False]
+
+
+BY_GRID = """// /// launch
+// [[launch]]
+// kernel = "block_sum"
+// grid = ["GRID"]
+// block = [256]
+// zero = ["out"]
+// ///
+extern "C" __global__ void block_sum(const float* in, float* out, int N)
+{
+    float sum = 0;
+    for (int i = blockIdx.x * 256 + threadIdx.x; i < N; i += gridDim.x * 256) sum += in[i];
+    STORE
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "store", "said"),
+    [
+        (
+            "cdiv(N, 256)",
+            "out[0] = sum;",
+            "With `atomicAdd(&out[0], sum)` in place of `out[0] = sum` in line 12 and `size_t i` in place of `int i` "
+            "in line 11 it comes out right.",
+        ),
+        (
+            "min(cdiv(N, 256), 64)",
+            "if (threadIdx.x == 0) out[0] = sum;",
+            "With `if (threadIdx.x == 0)` in line 12 deleted and `atomicAdd(&out[0], sum)` in place of `out[0] = sum` "
+            "in line 12 it comes out right.",
+        ),
+    ],
+)
+def test_threads_that_have_parts_of_a_sum_are_told_to_add_them(
+    grid: str, store: str, said: str, tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(BY_GRID.replace("GRID", grid).replace("STORE", store), "utf-8")
+    reason = marked(topics.load("block_sum"), file).reason or ""
+    assert said in reason
+    assert "Let one thread store" not in reason
