@@ -22,7 +22,9 @@ from grader.workbook.cuda_source import (
     beside_one_another,
     indexed_by_data,
     lines_that_print,
+    numbers,
     of_first_thread,
+    pointee,
     shared_arrays,
     turned_against,
     updated_in,
@@ -209,11 +211,16 @@ def _turned(waste: _Waste, source: str, line: int, counters: Counters) -> str:
 
 
 def _side_by_side(waste: _Waste, source: str, line: int, arrays: tuple[str, ...]) -> str:
-    """Of a thread whose elements lie side by side, how it takes them so that those of a warp's lanes do; "" of any
-    other."""
-    found = (beside_one_another(source, line, array) for array in arrays if waste.cycles is _scattered)
-    many = next(filter(None, found), "")
-    return _BY_ALL_THREADS.format(many=many) if many else ""
+    """Of a thread whose elements lie side by side, that it takes them at once where they are a vector's, else so that
+    those of a warp's lanes do; "" of any other."""
+    found = ((array, beside_one_another(source, line, array)) for array in arrays)
+    array, many = next((each for each in found if each[1] and waste.cycles is _scattered), ("", ""))
+    if not many:
+        return ""
+    elements = int(many) if many.isdecimal() else numbers(source).get(many, 0)
+    nbytes = elements * pointee(source, line, array)
+    vectors = _VECTORS.get(nbytes) if elements > 1 else None
+    return (_AT_ONCE if vectors else _BY_ALL_THREADS).format(many=many, nbytes=nbytes, vectors=vectors)
 
 
 def _prints(source: str, line: int) -> str:
@@ -249,10 +256,20 @@ _THROUGH_TILE = (
     "rows of `{other}`, reading the tile by columns."
 )
 
-_BY_ALL_THREADS = (
+_VECTORS: Mapping[int, str] = {8: "a float2 or a uint2", 16: "a float4 or a uint4"}
+"""What is accessed at once, by its bytes."""
+
+_BESIDE = (
     "The {many} elements of a thread lie side by side, so that neighbouring lanes of a warp access elements that are "
-    "{many} apart. Let a thread begin at its own number and go on by all threads of the grid, `i += gridDim.x * "
-    "blockDim.x`, or of its block, so that at each step the lanes access neighbours."
+    "{many} apart. "
+)
+_AT_ONCE = (
+    f"{_BESIDE}Let a thread access them at once, {{nbytes}} bytes as {{vectors}}, where all of them are inside of the "
+    "array, and one by one at its end. The address has to be a multiple of {nbytes}."
+)
+_BY_ALL_THREADS = (
+    f"{_BESIDE}Let a thread begin at its own number and go on by all threads of the grid, `i += gridDim.x * "
+    "blockDim.x` with a size_t `i`, or of its block, so that at each step the lanes access neighbours."
 )
 
 _WHOLE_WARPS = "A block has {threads}, and a warp is 32: let it have a multiple of 32, such as 256."

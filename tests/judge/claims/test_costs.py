@@ -214,6 +214,32 @@ def test_elements_of_a_thread_that_lie_side_by_side_are_taken_by_all_threads(sou
     assert ("should run fastest" in cost.remedy) != told
 
 
+@pytest.mark.parametrize(
+    ("kind", "many", "said"),
+    [
+        (
+            "float",
+            "W = 4",
+            "access them at once, 16 bytes as a float4 or a uint4, where all of them are inside of the",
+        ),
+        ("float", "W = 2", "access them at once, 8 bytes as a float2 or a uint2"),
+        ("unsigned char", "W = 16", "access them at once, 16 bytes as"),
+        ("unsigned char", "W = 4", "go on by all threads of the grid"),
+        ("float", "W = 64", "go on by all threads of the grid"),
+    ],
+)
+def test_few_elements_of_a_thread_that_lie_side_by_side_are_accessed_at_once(
+    kind: str, many: str, said: str
+) -> None:
+    source = f"constexpr int {many};\n{BESIDE.replace('float* out', f'{kind}* out')}"
+    cost = costliest({6: scattered("st")}, source)
+    assert cost is not None
+    assert said in cost.remedy
+    literal = costliest({5: scattered("st")}, BESIDE.replace("W", "4"))
+    assert literal is not None
+    assert "16 bytes" in literal.remedy
+
+
 @pytest.mark.parametrize(("threads", "said"), [(1, "has 1 thread,"), (48, "has 48 threads,"), (64, "branch")])
 def test_lanes_are_idle_by_a_branch_where_warps_are_whole(threads: int, said: str) -> None:
     cost = costliest({7: IDLE}, threads=threads)
