@@ -11,7 +11,7 @@ from itertools import groupby
 
 from grader.workbook import begins, mixups, slips
 from grader.workbook.cuda_source import line_at, plain, shared_arrays
-from grader.workbook.edit import Change, Edit, Line, in_place, in_places, lines_of, where
+from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, lines_of, where
 from grader.workbook.slips import numbers
 
 _TWO_INDICES = re.compile(
@@ -81,6 +81,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _shared(lines)
     yield from _parts(lines)
     yield from _stored_if(source)
+    yield from _swizzled(source, lines)
     yield from _indices(source, lines)
     yield from _as_compared(lines)
     yield from _flat(lines)
@@ -170,6 +171,36 @@ def _shared(lines: list[Line]) -> Iterator[Edit]:
         changes = tuple(change for _, _, change in group)
         why = "Without it each thread has an array of its own."
         yield Edit(f"`__shared__` in front of {names} in {lines_in}", group[0][1], changes, why)
+
+
+def _swizzled(source: str, lines: list[Line]) -> Iterator[Edit]:
+    """Columns exchanged by `^` of the row, where some accesses of an array in shared memory have that alone."""
+    shared = shared_arrays(source)
+    accesses: dict[str, list[tuple[Line, re.Match[str]]]] = {}
+    for line in lines:
+        for found in _TWO_INDICES.finditer(line.text):
+            if found[1] in shared and not _TYPE_BEFORE.search(line.text[: found.start()]):
+                accesses.setdefault(found[1], []).append((line, found))
+    for name, places in accesses.items():
+        key = next(filter(None, (_key(found) for _, found in places)), None)
+        others = [(line, found) for line, found in places if key and "^" not in found[3]]
+        for line, found in others[:SEVERAL]:
+            new = f"{name}[{found[2]}][{found[3]} ^ {(key or '').replace('{}', _bound(found[2]))}]"
+            why = f"`{name}` is accessed so elsewhere, and each element has one place."
+            yield in_place(line, found, 0, new, why)
+
+
+def _bound(index: str) -> str:
+    """An index as an operand."""
+    return index if re.fullmatch(r"[\w.]+", index) else f"({index})"
+
+
+def _key(access: re.Match[str]) -> str | None:
+    """By what an access exchanges columns, with {} in place of its row; None of one that does not."""
+    row, (one, sign, other) = access[2].strip(), access[3].partition("^")
+    whole = re.compile(rf"(?<![\w.]){re.escape(_bound(row))}(?![\w.])")
+    keys = [key for key in (other.strip(), one.strip()) if whole.search(key)]
+    return whole.sub("{}", keys[0]) if sign and keys else None
 
 
 def _indices(source: str, lines: list[Line]) -> Iterator[Edit]:

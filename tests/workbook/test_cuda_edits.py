@@ -223,3 +223,21 @@ out[size_t(r) * M + c] = tile[j][i];
     assert said == [
         f"threadIdx.x and threadIdx.y exchanged in lines {both}" for both in ("4 and 5", "1 and 2")
     ]
+
+
+@pytest.mark.parametrize(
+    ("stored", "read", "becomes"),
+    [
+        ("t[y][x ^ y] = v;", "w = t[x][y];", "t[y][x ^ y] = v;\nw = t[x][y ^ x];"),
+        ("t[y + j][x] = v;", "w = t[x][(x & 7) ^ y];", "t[y + j][x ^ ((y + j) & 7)] = v;"),
+        ("t[y][x ^ y] = v;", "w = t[x][y ^ x];", None),
+        ("t[y][x ^ 1] = v;", "w = t[x][y];", None),
+    ],
+)
+def test_columns_are_exchanged_in_both_accesses_of_a_tile(
+    stored: str, read: str, becomes: str | None
+) -> None:
+    source = f"__shared__ float t[32][32];\n{stored}\n{read}"
+    made = [edit for edit in edits(source) if edit.why.startswith("`t` is accessed so elsewhere")]
+    texts = [edit.applied(source) for edit in made]
+    assert texts == [] if becomes is None else any(becomes in text for text in texts)
