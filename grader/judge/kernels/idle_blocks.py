@@ -1,5 +1,5 @@
-"""Grids that are several times too large at the main size: the blocks behind the first load nothing, which makes no
-kernel wrong, and each takes its turn on a multiprocessor."""
+"""Grids that are several times too large at the main size: the blocks behind the first load nothing, or store nothing,
+which makes no kernel wrong, and each takes its turn on a multiprocessor."""
 
 from __future__ import annotations
 
@@ -97,12 +97,11 @@ class _Side:
         count, side = busy + 1, "xyz"[self.axis]
         along = f" along {side}" if prod(self.launch.grid) > self.blocks else ""
         what = (
-            f"Of the {self.blocks:,} blocks{along} at the main size, the first {count:,} load something, and the "
-            "others have nothing to do."
+            f"Of the {self.blocks:,} blocks{along} at the main size, the first {count:,} have something to do, "
+            "and the others have nothing."
         )
         sizes = self.runner.topic.sizes_main
         named = [name for name in sizes if grid and name in grid.names]
-        # The block behind the last that stores may load neighbours: then one fewer is enough.
         size = int(sizes[named[0]]) if len(named) == 1 else 0
         each = -(-size // count)
         by = re.fullmatch(r"cdiv\(\w+, *([A-Za-z_]\w*)\)", grid.text) if grid else None
@@ -115,8 +114,8 @@ class _Side:
         return f"{what} {instead}."
 
     def _idle(self, blocks: Sequence[int]) -> list[bool]:
-        """Whether each of these blocks loads nothing: what hands on counts of zero has nothing to do either. Raises
-        Refused."""
+        """Whether each of these blocks loads nothing, or stores nothing: what hands on counts of zero has nothing to do
+        either. Raises Refused."""
         topic = self.runner.topic
         problem, child = topic.sizes_main, self.runner.child
         seconds = emulator_seconds(topic, problem)
@@ -130,7 +129,8 @@ class _Side:
             seconds,
             sampling.contents(topic, problem),
         )
-        return [not with_sums(record.counters)["load_requests"] for record in records]
+        sums = (with_sums(record.counters) for record in records)
+        return [not (each["load_requests"] and each["store_requests"]) for each in sums]
 
 
 FEWER = "Divide in `grid` by what a block takes, and not by fewer"

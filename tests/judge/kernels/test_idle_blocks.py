@@ -39,15 +39,19 @@ extern "C" __global__ void add_bias(const float* in, const float* bias, float* o
 """
 
 
+@pytest.mark.parametrize("bias", ["bias[column]", "b"])
 def test_blocks_that_have_nothing_to_do_are_told_with_the_grid_that_is_enough(
-    tmp_path: Path, marked: Marking
+    bias: str, tmp_path: Path, marked: Marking
 ) -> None:
+    """Also where every block loads its bias."""
     file = tmp_path / "mine.cu"
-    file.write_text(ROWS, "utf-8")
+    first = "    if (column >= N) return;\n    const float b = bias[column];\n    for"
+    text = ROWS.replace("bias[column];", f"{bias};")
+    file.write_text(text.replace("    for", first, 1) if bias == "b" else text, "utf-8")
     result = marked(topics.load("add_bias"), file)
     assert result.verdict == "pass"
     assert result.hints[0].text.startswith(
-        "Of the 2,048 blocks along y at the main size, the first 512 load something"
+        "Of the 2,048 blocks along y at the main size, the first 512 have something to do, and the"
     )
     assert result.hints[0].text.endswith("A block takes 32: cdiv(M, 32) in place of cdiv(M, 8) is enough.")
 
