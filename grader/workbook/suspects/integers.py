@@ -106,9 +106,11 @@ def _late(text: str) -> Iterator[Said]:
 def _products(text: str) -> Iterator[Said]:
     """Rows times their length in ints."""
     for size in int_sizes(text)[0]:
-        product = rf"[^;()\[\]=]{{0,60}}\b(?P<row>[A-Za-z_]\w*)\s*\*\s*{size}\b[^;()\[\]=]{{0,60}}"
-        begins = rf"(?:\b(?:int|(?P<kept>{_WIDE}))\s+\w+\s*=|\[|[<>]=?)"
-        for found in re.finditer(rf"{begins}\s*(?P<all>{product})\s*(?:{_CAST_LATER}\s*)?[;\])]", text):
+        of_sum = r"[^;()\[\]=<>&|?:]{0,60}"
+        product = rf"{of_sum}\b(?P<row>[A-Za-z_]\w*)\s*\*\s*{size}\b{of_sum}"
+        begins = rf"(?:\b(?:int|(?P<kept>{_WIDE}))\s+\w+\s*=|\[|[<>]=?|\bif\s*\(|&&|\|\|)"
+        ends = r"(?=[;\])<>?]|[=!]=|&&|\|\|)"
+        for found in re.finditer(rf"{begins}\s*(?P<all>{product})\s*(?:{_CAST_LATER}\s*)?{ends}", text):
             names = "|".join(re.findall(r"\w+", found["all"]))
             if not re.search(rf"\b{_WIDE}\s+(?:{names})\b", text) and "size_t" not in found["all"]:
                 line, formed = line_at(text, found.start("all")), found["all"].strip()

@@ -57,6 +57,9 @@ def test_a_byte_that_may_be_right_is_not_told(text: str) -> None:
          "Line 2: `r * N + c` is formed in int. Write `size_t(r) * N + c`, and keep it in a size_t."),
         (f"{ROWS}if (i < M * N) c[i] = 0;",
          "Line 2: `M * N` is formed in int. Write `size_t(M) * N`, and keep it in a size_t."),
+        (f"{ROWS}if (r * N + c < M * N && c < N) v = 0;",
+         "Line 2: `M * N` is formed in int. Write `size_t(M) * N`, and keep it in a size_t. "
+         "Line 2: `r * N + c` is formed in int. Write `size_t(r) * N + c`, and keep it in a size_t."),
         (f"{ROWS}v = in[c + r * M];",
          "Line 2: `c + r * M` is formed in int. Write `c + size_t(r) * M`, and keep it in a size_t."),
         (f"{ROWS}size_t i = r * N + size_t(c);",
