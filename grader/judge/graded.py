@@ -141,7 +141,7 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
     if current.refusal is not None:
         return []
     if broken:
-        slow = hints.too_slow(topic.ladder, broken[-1], standing.slow)
+        slow = hints.too_slow(topic.ladder, broken[-1], standing.slow, current.source)
         return [*_first(current, slow), slow]
     if reached is not None:
         found = hints.next_rung(topic.ladder, reached, current.claims, topic.claim_sizes, current.source)

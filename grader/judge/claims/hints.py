@@ -11,6 +11,7 @@ from grader.workbook import cuda_source, units
 from grader.workbook.ladder import Ladder, figures
 from grader.workbook.reference import Problem
 from grader.workbook.source_file import SourceFile
+from grader.workbook.suspects import loops
 
 _TERMS = {
     "dram": ("moving bytes from and to DRAM", "Read and write each element once."),
@@ -25,8 +26,7 @@ _TERMS = {
     ),
     "issue": (
         "issuing instructions",
-        "Let threads execute fewer: a loop between constants is unrolled, one whose bounds depend on the thread is "
-        "not; and what is the same for all turns is computed once, in front of the loop.",
+        "Let threads execute fewer: {loops}what is the same for all turns is computed once, in front of the loop.",
     ),
     "fma": ("FP32 arithmetic", "Compute once what several outputs have in common."),
     "fp64": (
@@ -50,6 +50,9 @@ _TERMS = {
     "launch": ("launching kernels", "Let one kernel do what several do."),
 }
 """What a term of the time model stands for, and what makes it smaller."""
+
+_BY_THREAD = "a loop between constants is unrolled, one whose bounds depend on the thread is not; "
+_ASKED = "a condition in a loop is asked in each turn; "
 
 WORTH_SAYING = 0.05
 """The share of a term that a kernel has beyond a rung's from which on it is worth a word."""
@@ -106,13 +109,13 @@ def _marks(source: str) -> set[str]:
     return set(_MARK.findall(cuda_source.plain(source)))
 
 
-def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None) -> Hint:
-    """Why a rung is not reached whose claims hold."""
+def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None, source: str = "") -> Hint:
+    """Why a rung is not reached whose claims hold. `source` is the submission's text."""
     own = None if times is None else times.own_s
-    source = "modelled" if times is None else times.source
-    took = "a block of it has not ended" if own is None else f"it takes {units.seconds(own, source)}"
-    most = units.seconds(limit.limit_s, source)
-    why = "" if times is None or times.model is None else _takes_longer(limit.rung, times.model)
+    measured = "modelled" if times is None else times.source
+    took = "a block of it has not ended" if own is None else f"it takes {units.seconds(own, measured)}"
+    most = units.seconds(limit.limit_s, measured)
+    why = "" if times is None or times.model is None else _takes_longer(limit.rung, times.model, source)
     other = (
         "Let all warps and all multiprocessors work, and look for work that no claim counts. "
         f"The idea: {first_sentence(ladder[limit.rung].idea)}"
@@ -124,7 +127,7 @@ def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None) 
     return Hint(limit.rung, text, value=own, limit=limit.limit_s)
 
 
-def _takes_longer(rung: str, model: Model) -> str:
+def _takes_longer(rung: str, model: Model, source: str) -> str:
     """What of a kernel takes longer than of the rung that it is too slow for; "" where nothing stands out."""
     blocks, sms = model.own.blocks, model.multiprocessors
     if blocks < sms:
@@ -139,7 +142,14 @@ def _takes_longer(rung: str, model: Model) -> str:
         return ""
     what, remedy = _TERMS[most]
     yours, its = (units.seconds(terms[most], "modelled") for terms in (own, theirs))
+    remedy = remedy.format(loops=_of_loops(source))
     return f"By the time model, {what} takes {yours} in your kernel, and {its} in {rung}'s own. {remedy}"
+
+
+def _of_loops(source: str) -> str:
+    """What a text's loops have that takes instructions in each turn."""
+    of_thread, asks = loops.take_long(source)
+    return f"{_BY_THREAD * of_thread}{_ASKED * asks}"
 
 
 def _hint(claim: ClaimResult, verb: str, idea: str, sizes: Problem, has_idea: bool) -> Hint:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from grader.workbook.cuda_source import FUNCTION, KERNEL, constant, int_sizes, line_at
+from grader.workbook.cuda_source import FUNCTION, KERNEL, constant, int_sizes, line_at, numbers
 from grader.workbook.edit import Change
 from grader.workbook.suspects.text import Said, looked_at, sets
 
@@ -184,6 +184,19 @@ def idle(source: str) -> list[int]:
         for loop in islice(loops_of(text), _LOOPS)
         if (counted := _COUNTED.match(loop.start)) and not re.search(rf"\b{counted['name']}\b", loop.body)
     ]
+
+
+def take_long(source: str) -> tuple[bool, bool]:
+    """Whether a text has a loop that does not count between constants, and one that asks a condition in each turn."""
+    text, known = looked_at(source), numbers(source)
+    of_thread = asks = False
+    for loop in islice(loops_of(text), _LOOPS):
+        counted = _COUNTED.match(loop.start)
+        bounds = f"{counted['value'] if counted else ''};{loop.condition};{loop.step}"
+        names = {*re.findall(r"[A-Za-z_]\w*", bounds)} - {counted["name"] if counted else ""}
+        of_thread = of_thread or not names <= known.keys()
+        asks = asks or bool(re.search(r"\bif\b|\?", loop.body))
+    return of_thread, asks
 
 
 def around(source: str, places: Sequence[int]) -> list[Loop]:

@@ -242,6 +242,26 @@ def test_who_is_too_slow_is_told_what_takes_longer(blocks: int, terms: dict[str,
 
 
 @pytest.mark.parametrize(
+    ("loop", "of_thread", "asks"),
+    [
+        ("for (int k = -R; k <= R; ++k) sum += tile[k];", False, False),
+        ("for (int k = -R; k <= R; ++k) if (i + k < N) sum += tile[k];", False, True),
+        ("for (int k = threadIdx.x; k < R; k += blockDim.x) tile[k] = 0;", True, False),
+        ("while (i < N) i += 2;", True, False),
+    ],
+)
+def test_loops_are_told_what_they_have(loop: str, of_thread: bool, asks: bool) -> None:
+    model = pace.Model(ModelledTime(1.2e-3, {"issue": 9e-4}, "issue", 500), {"b": {"issue": 6e-4}}, 132)
+    times = Times(1.2e-3, {"a": 1e-3, "b": 0.5e-3}, model=model)
+    limit = pace.limit(LADDER, "b", times)
+    assert limit is not None
+    text = hints.too_slow(LADDER, limit, times, f"constexpr int R = 8;\n{loop}").text
+    assert ("one whose bounds depend on the thread is not; " in text) == of_thread
+    assert ("a condition in a loop is asked in each turn; " in text) == asks
+    assert "what is the same for all turns is computed once" in text
+
+
+@pytest.mark.parametrize(
     ("text", "rung"),
     [("__shared__ float s[256];", "01_one_adds"), ("s += double4(0).x;", None), ("", None)],
 )
