@@ -39,7 +39,7 @@ _MORE = " It is the first place that is not there: `>=`, and not `>`?"
 _NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
 _BELOW_UNSEEN = (
     "The index, `{index}`, is below 0, and the condition in line {line} looks at `{compared}` alone: let "
-    "`{index} >= 0{end}` hold as well, or have 0 stand for what is not there{ends}."
+    "`{index} >= 0{end}` hold as well{only}, or have 0 stand for what is not there{ends}."
 )
 _ONLY_BELOW = (
     "The condition in line {line} keeps out indices below 0, and none behind the end: `{index}` has to be less than "
@@ -47,7 +47,7 @@ _ONLY_BELOW = (
 )
 _OTHER_INDEX = "The condition in line {line} compares `{compared}`, and the index is `{index}`."
 _AS_WELL = " Let `{index} < {size}` hold as well."
-_NOT_COMPARED = "The condition in line {line} looks at {compared} alone: let {test} as well."
+_NOT_COMPARED = "The condition in line {line} looks at {compared} alone: let {test} as well{only}."
 _PARTS_NOT_COMPARED = (
     "The condition in line {line} looks at {compared} alone: let each number of which the index is made be {inside} as "
     "well."
@@ -379,7 +379,8 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
             return _NEGATIVE.format(line=line)
         end = _other_end(text, index, own[0])
         ends = ", at both ends" if end else ""
-        return _BELOW_UNSEEN.format(line=line, index=index, compared=own[0], end=end, ends=ends)
+        only = _only(finding)
+        return _BELOW_UNSEEN.format(line=line, index=index, compared=own[0], end=end, ends=ends, only=only)
     if index in compared and all(
         re.match(r"(?:>=\s*0|>\s*-\s*1)\b", sign) for sign in _SIGNS.findall(text.condition)
     ):
@@ -407,7 +408,12 @@ def _not_compared(finding: Finding, compared: list[str], index: str, line: int) 
     else:
         inside = "at least 0" if below else f"less than the number of elements of `{finding.array}`"
         test = f"{f'`{index}`' if index else 'the index'} be {inside}"
-    return _NOT_COMPARED.format(line=line, compared=looked_at, test=test)
+    return _NOT_COMPARED.format(line=line, compared=looked_at, test=test, only=_only(finding))
+
+
+def _only(finding: Finding) -> str:
+    """Which line a condition lacks something for, where others stand behind it that need something else."""
+    return f", for line {finding.place.line} only" if finding.text and finding.text.one_of_several else ""
 
 
 def _other_end(text: Text, index: str, own: str) -> str:

@@ -311,6 +311,17 @@ def indexed_alike(source: str, line: int, array: str) -> set[str]:
     return {name for name, index in found if name != array and index in own}
 
 
+def indexed_otherwise(source: str, line: int, array: str, condition: int) -> bool:
+    """Whether the braces of a condition that a line stands in have another line that indexes an array by another
+    text."""
+    own = set(_own_indices(source, line, array))
+    return _around(source, line)[0] == condition != 0 and any(
+        _around(source, number)[0] == condition and not own >= set(_own_indices(source, number, array))
+        for number in lines_of_kernel(source, line)
+        if number != line
+    )
+
+
 def statement(source: str, line: int) -> str:
     """A line without comments."""
     return _line(plain(source), line)

@@ -173,6 +173,8 @@ class Text:
     """What it is compared with there, where that is known."""
     limit: str = ""
     """The same as the source has it; of a variable, what that was last set to."""
+    one_of_several: bool = False
+    """The braces of that condition have another line in which the array has another index."""
     signed_char: tuple[str, str] | None = None
     """The index is of signed bytes: their type, and that type without sign."""
     pointee: int = 0

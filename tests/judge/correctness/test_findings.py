@@ -262,6 +262,27 @@ def test_threads_that_know_nothing_of_each_other_are_not_told_to_let_one_store(
     assert ("if (threadIdx.x == 0)" in remedy(found)) != apart
 
 
+@pytest.mark.parametrize(
+    ("other", "only"),
+    [
+        ("tile[t + 64] = in[i + 64];", ", for line 5 only."),
+        ("tile[t + 64] = in[i - 8];", ""),
+        ("}\n    if (t < 8) {\n        tile[t + 64] = in[i + 64];", ""),
+    ],
+)
+def test_of_a_condition_that_others_stand_behind_the_line_is_told(other: str, only: str) -> None:
+    source = (
+        f"__global__ void k(const float* in, int N)\n{{\n    const int t = threadIdx.x, i = t;\n    if (t < 8) {{\n"
+        f"        tile[t] = in[i - 8];\n        {other}\n    }}\n}}\n"
+    )
+    outside = Finding("out_of_bounds", at(5), 1, (0, 0, 0), (0, 0, 0), action="read", space="global", size=4)
+    outside = replace(outside, array="in", address=-32, element=-8, allocation=Allocation(0, 4 * 9))
+    given = {"in": ArrayType(np.dtype("float32"), (9,))}
+    ((found,),) = (item.findings for item in located([record(findings=(outside,))], given, source, {"N": 9}))
+    assert f"let `i - 8 >= 0` hold as well{only}" in remedy(found)
+    assert ("for line" in remedy(found)) == bool(only)
+
+
 BLOCKS_OWN = """\
 {file}
 __global__ void k(float* out)
