@@ -159,7 +159,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     judged = sorted(topic.judge_cases, key=lambda problem: work(topic, problem), reverse=True)
     problems: dict[_Key, Threshold] = {}
     filters: dict[_Key, Threshold] = {}
-    launches = _Launches(kernel, limits["multiprocessor_count"])
+    launches = Launches(kernel, limits["multiprocessor_count"])
     partings = launches.distinct(judged)
     for parting in partings:
         if len(problems) < MOST_CASES:
@@ -195,7 +195,7 @@ def longest(topic: Topic) -> Problem:
 
 
 def _untried(
-    launches: _Launches,
+    launches: Launches,
     partings: Sequence[_Parting],
     topic: Topic,
     judged: Sequence[Problem],
@@ -231,7 +231,7 @@ def _untried(
 
 
 def _rests(
-    launches: _Launches,
+    launches: Launches,
     partings: Sequence[_Parting],
     topic: Topic,
     judged: Sequence[Problem],
@@ -315,7 +315,7 @@ def _oblong(topic: Topic, sides: tuple[int, int], share: float) -> Iterator[Prob
             yield problem
 
 
-def _gaps(launches: _Launches, topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
+def _gaps(launches: Launches, topic: Topic, judged: Sequence[Problem]) -> Iterator[Threshold]:
     """Cases with a size at which a `when` changes, and no launch applies there, but on both sides."""
     for parting, base, name in product(launches.conditions(), judged[::EACH], _names(topic)):
         at = partial(_with, base, name)
@@ -462,7 +462,7 @@ def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: 
     return None
 
 
-class _Launches:
+class Launches:
     """A kernel's launches, by the problem."""
 
     def __init__(self, kernel: Kernel, sms: int) -> None:

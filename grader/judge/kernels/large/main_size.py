@@ -47,7 +47,7 @@ from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.fresh import PATTERN_BYTES, drawn, even_tables
-from grader.judge.kernels.large import rare_blocks
+from grader.judge.kernels.large import other_ways, rare_blocks
 from grader.judge.kernels.large.coverage import BEYOND, COVER, OTHERWISE, PASSED, RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
@@ -143,7 +143,13 @@ def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int, left: 
         return Looked()
     known = patterns(topic, np.random.default_rng(seed))
     sampled = topic.sampled
-    elsewhere = [*topic.sampled_cases, *_beyond_shorts(kernel, topic, pool)]
+    with pool.emulator() as runner:
+        limits = runner.hello().limits
+    elsewhere = [
+        *topic.sampled_cases,
+        *other_ways.found(kernel, topic, limits["multiprocessor_count"]),
+        *_beyond_shorts(kernel, topic, limits),
+    ]
 
     def tried(problem: Problem, meet: bool) -> Sequence[Record] | Refused:
         if left.is_set():
@@ -169,13 +175,11 @@ def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int, left: 
     return Looked(at_main, refused[0].reason if refused else None)
 
 
-def _beyond_shorts(kernel: Kernel, topic: KernelTopic, pool: DevicePool) -> list[Problem]:
+def _beyond_shorts(kernel: Kernel, topic: KernelTopic, limits: Limits) -> list[Problem]:
     """Small problems but for one size, which loops that count in 16 bits and fewer do not reach."""
     if not any(rare_blocks.counts_in_few_bits(kernel, symbol) for symbol in kernel.build.lowered.values()):
         return []
     least = min(topic.judge_cases, key=topic.reference.min_bytes)
-    with pool.emulator() as runner:
-        limits = runner.hello().limits
     found: list[Problem] = []
     for problem in ({**least, name: BEYOND_A_SHORT} for name in dimensions(topic)):
         with suppress(Refused):
