@@ -166,7 +166,7 @@ def _wrong(
         first_unwritten=_index(holes[0], actual.shape) if len(holes) else None,
         box=_box(wrong, actual.shape),
         in_half=_rounded_to_half(actual.reshape(-1), expected.reshape(-1)),
-        added_to=int(np.count_nonzero(added_to(actual) & wrong)),
+        added_to=int(np.count_nonzero(added_to(actual, expected) & wrong)),
         unset=int(np.count_nonzero(unset(actual) & wrong)),
         flushed=flushed,
         flushes=flushed and not _keeps_subnormals(actual, expected),

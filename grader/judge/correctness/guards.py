@@ -111,8 +111,13 @@ def _holds(output: Array, word: int) -> Mask:
     return mask
 
 
-def added_to(output: Array) -> Mask:
-    """Which elements, in memory order, are a sum with what an output held at the start."""
+def added_to(output: Array, expected: Array) -> Mask:
+    """Which elements, in memory order, are a sum with what an output held at the start: of integers where some are more
+    than that."""
+    if output.dtype.kind in "iu":
+        whole = expected.reshape(-1).astype(np.int64).astype(output.dtype)
+        sums = _holds(output.reshape(-1) - whole, POISON)
+        return sums if whole[sums].any() else np.zeros_like(sums)
     if output.dtype.name not in SIGNALLING:
         return np.zeros(output.size, dtype=bool)
     pattern, quiet = SIGNALLING[output.dtype.name]

@@ -161,7 +161,7 @@ def test_what_outputs_hold_at_the_start_counts_as_unwritten(dtype: str) -> None:
     output = np.ones(6, dtype=dtype)
     paint_output(output[2:4].view(np.uint8), output.dtype)
     assert list(np.flatnonzero(unwritten(output))) == [2, 3]
-    assert not added_to(output).any()
+    assert not added_to(output, np.zeros(6)).any()
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
@@ -172,9 +172,18 @@ def test_a_sum_with_what_an_output_held_at_the_start_can_be_told(dtype: str) -> 
         output += np.ones(6, dtype=dtype)
         output += np.ones(6, dtype=dtype)
     if dtype != "float16":  # NumPy adds halves as floats, and the way there and back loses payloads
-        assert list(np.flatnonzero(added_to(output))) == [2, 3]
+        assert list(np.flatnonzero(added_to(output, np.full(6, 2)))) == [2, 3]
     assert not unwritten(output).any()
     assert compare("C", output, np.full(6, 2), None).first_unwritten is None
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "int32", "uint32", "int64"])
+def test_a_count_that_began_with_what_an_output_held_can_be_told(dtype: str) -> None:
+    output, counts = np.zeros(6, dtype=dtype), np.array([0, 3, 0, 1, 2, 0])
+    paint_output(output[2:].view(np.uint8), output.dtype)
+    output += counts.astype(dtype)
+    assert list(np.flatnonzero(added_to(output, counts))) == [2, 3, 4, 5], "two of them are more by 0"
+    assert compare("C", output, counts, None).added_to == 4
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
