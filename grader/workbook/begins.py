@@ -5,7 +5,7 @@ than in the input, and which condition belongs to it. Each has a text that tells
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, islice
 
@@ -43,9 +43,11 @@ _ADVANCED = re.compile(
     r"|^\s*\w+\s*\+=\s*(?P<on>[^;\[\]]{1,80});"
 )
 _BLOCK_AT = re.compile(r"\b(?P<name>\w+)\s*=\s*blockIdx\.(?P<axis>[xy])\s*\*\s*\w+(?:\.[xy])?\s*(?=[;,])")
-_ALL_AT = re.compile(
-    r"\b(?P<name>\w+)\s*=\s*(?P<all>(?P<block>blockIdx)\.(?P<axis>[xy])\s*\*\s*\w+(?:\.[xy])?\s*\+\s*threadIdx\.[xy])\s*;"
+_ALL_AT = (
+    r"\b(?P<name>\w+)\s*=\s*(?P<all>(?:{own}\s*\+\s*)?blockIdx\.(?P<axis>[xy])\s*\*\s*\w+(?:\.[xy])?(?:\s*\+\s*{own})?)"
+    r"\s*(?=[;,])"
 )
+_OWN = re.compile(r"\b(?P<name>\w+)\s*=\s*threadIdx\.(?P<axis>[xy])\s*(?=[;,])")
 _BARRIER = re.compile(r"\b__syncthreads\(\)\s*;")
 _CONST = re.compile(r"\bconst\s+(?=\w)")
 _STORE_IF = re.compile(
@@ -394,20 +396,20 @@ def _turned(lines: Sequence[Line]) -> Iterator[Edit]:
 def _turned_behind(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """The place of a thread in the input is that in the output, where a tile is turned: blocks, or threads, are to
     change places behind the barrier, and the condition may have to be about the new place."""
-    found_in = _all_at(lines)
+    places = _all_at(lines)
     barriers = [(line, found) for line in lines for found in _BARRIER.finditer(line.text)]
-    if not found_in or len(barriers) != 1:
+    if not places or len(barriers) != 1:
         return
     constants = {
-        (line.start + const.start(), line.start + const.end(), "")
-        for line, _ in found_in
-        for const in _CONST.finditer(line.text)
+        (place.line.start + const.start(), place.line.start + const.end(), "")
+        for place in places
+        for const in _CONST.finditer(place.line.text)
     }
     ((line, barrier),) = barriers
     at = line.start + barrier.end()
     conditions = [edit for edit in _stored_where(text) if edit.line > line.number]
     for built_in, why in _TURNED.items():
-        sets = " ".join(f"{found['name']} = {_turn(found, built_in)};" for _, found in found_in)
+        sets = " ".join(f"{place.name} = {place.turned(built_in)};" for place in places)
         behind = (
             f"`{sets}` behind the barrier in line {line.number}{', and without const,' if constants else ''}"
         )
@@ -493,7 +495,7 @@ def _sizes_of_bounds(source: str, text: str) -> Iterator[Edit]:
 
 def turned(source: str) -> str:
     """Where a thread is to write where blocks turn tiles of a matrix; "" where its place in the input is not plain."""
-    places = {found["axis"]: _turn(found, "blockIdx") for _, found in _all_at(list(lines_of(source)))}
+    places = {place.axis: place.turned("blockIdx") for place in _all_at(list(lines_of(source)))}
     if not places:
         return ""
     place = f"to row `{places['y']}`, column `{places['x']}` of the output, on a condition about these"
@@ -506,7 +508,7 @@ def side_of_rows(source: str) -> str:
     text = plain(source)
     sizes, begins = int_sizes(text)
     store = _stored(text, begins, sizes) if len(sizes) == 2 else None
-    sides = {found["name"]: found["axis"] for _, found in _all_at(list(lines_of(source)))}
+    sides = {place.name: place.axis for place in _all_at(list(lines_of(source)))}
     return sides.get(store.row, "") if store else ""
 
 
@@ -523,17 +525,51 @@ def rows_become_columns(source: str) -> bool:
     return len(factors_of & {*sizes}) != 1
 
 
-def _all_at(lines: Sequence[Line]) -> list[tuple[Line, re.Match[str]]]:
+@dataclass(frozen=True)
+class _Place:
+    """Where a thread's place along one side of the grid is set."""
+
+    line: Line
+    start: int  # of the name, in the text
+    name: str
+    axis: str
+    text: str
+    others: Mapping[str, str]
+    """A thread's numbers in its block as they are written, each with the one along the other side."""
+
+    def turned(self, built_in: str) -> str:
+        """With its block's number, or its own in the block, along the other side."""
+        if built_in == "blockIdx":
+            return self.text.replace(f"blockIdx.{self.axis}", f"blockIdx.{_OTHER[self.axis]}")
+        return re.sub(_either(self.others), lambda own: self.others[own[0]], self.text)
+
+
+def _either(names: Iterable[str]) -> str:
+    return rf"(?<![\w.])(?:{'|'.join(map(re.escape, names))})(?!\w)"
+
+
+def _places(lines: Sequence[Line]) -> Iterator[_Place]:
+    """Wherever a thread's place along x or y is set."""
+    named = {found["axis"]: found["name"] for line in lines for found in _OWN.finditer(line.text)}
+    others = {
+        written: other
+        for way in ({axis: f"threadIdx.{axis}" for axis in _OTHER}, named)
+        for axis, written in way.items()
+        if (other := way.get(_OTHER[axis]))
+    }
+    pattern = re.compile(_ALL_AT.format(own=_either(others)))
+    for line in lines:
+        for found in pattern.finditer(line.text):
+            if re.search(_either(others), found["all"]):
+                start = line.start + found.start("name")
+                yield _Place(line, start, found["name"], found["axis"], found["all"], others)
+
+
+def _all_at(lines: Sequence[Line]) -> list[_Place]:
     """Where a thread's places along x and y are set, each once; [] of others."""
-    found_in = [(line, found) for line in lines for found in _ALL_AT.finditer(line.text)]
-    both = {found["axis"] for _, found in found_in} == _OTHER.keys() and len(found_in) == len(_OTHER)
-    return found_in if both else []
-
-
-def _turn(found: re.Match[str], built_in: str) -> str:
-    """A thread's place, with that of its block, or of it in the block, along the other axis."""
-    axis: str = found["axis"]
-    return found["all"].replace(f"{built_in}.{axis}", f"{built_in}.{_OTHER[axis]}")
+    places = list(_places(lines))
+    both = {place.axis for place in places} == _OTHER.keys() and len(places) == len(_OTHER)
+    return places if both else []
 
 
 _TURNED = {
@@ -557,12 +593,10 @@ def of_block(source: str) -> Edit | None:
 def along_rows(source: str) -> Edit | None:
     """The names of a thread's row and column exchanged where they are set, of a kernel in whose indices x counts rows;
     None of another."""
-    found = {
-        found["axis"]: (line, found) for line in lines_of(source) for found in _ALL_AT.finditer(line.text)
-    }
+    found = {place.axis: place for place in _places(list(lines_of(source)))}
     if found.keys() != _OTHER.keys():
         return None
-    names = {axis: match["name"] for axis, (_, match) in found.items()}
+    names = {axis: place.name for axis, place in found.items()}
     flat = rf"(?<![\w.]){_CAST}{{}}\s*\)?\s*\*\s*\w+\s*\+\s*{{}}\b"
     text = plain(source)
     if not re.search(flat.format(names["x"], names["y"]), text):
@@ -570,10 +604,9 @@ def along_rows(source: str) -> Edit | None:
     if re.search(flat.format(names["y"], names["x"]), text):
         return None
     changes = sorted(
-        (line.start + match.start("name"), line.start + match.end("name"), names[_OTHER[axis]])
-        for axis, (line, match) in found.items()
+        (place.start, place.start + len(place.name), names[_OTHER[axis]]) for axis, place in found.items()
     )
-    numbers = sorted({line.number for line, _ in found.values()})
+    numbers = sorted({place.line.number for place in found.values()})
     said = f"`{names['x']}` and `{names['y']}` exchanged in {where(numbers)}"
     why = "x is to run along a row, so that the threads of a warp take elements that lie beside one another."
     return Edit(said, numbers[0], tuple(changes), why)

@@ -12,6 +12,8 @@ LAUNCH = '// grid = ["cdiv(N, {})"]\n// block = ["B"]\n'
 SUM = "__shared__ float s[32];\nint t = threadIdx.x;\n"
 X0_Y0 = "int x0 = blockIdx.x * T, y0 = blockIdx.y * T;\n"
 X_Y = "const int x = blockIdx.x * T + threadIdx.x;\nconst int y = blockIdx.y * T + threadIdx.y;\n"
+TX_TY = "int tx = threadIdx.x, ty = threadIdx.y;\n"
+U_V = "int u = tx + blockIdx.x * T, v = ty + blockIdx.y * T;\n"
 X_Y_LATER = X_Y.replace("const ", "")
 
 
@@ -79,6 +81,10 @@ X_Y_LATER = X_Y.replace("const ", "")
          f"{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\nf(x, y);"),
         (f"{X_Y}__syncthreads();\nf(x, y);",
          f"{X_Y_LATER}__syncthreads(); x = blockIdx.x * T + threadIdx.y; y = blockIdx.y * T + threadIdx.x;\nf(x, y);"),
+        (f"{TX_TY}{U_V}__syncthreads();\nf(u, v);",
+         f"{TX_TY}{U_V}__syncthreads(); u = tx + blockIdx.y * T; v = ty + blockIdx.x * T;\nf(u, v);"),
+        (f"{TX_TY}{U_V}__syncthreads();\nf(u, v);",
+         f"{TX_TY}{U_V}__syncthreads(); u = ty + blockIdx.x * T; v = tx + blockIdx.y * T;\nf(u, v);"),
         (f"{ALL}{X_Y}if (x * N + y < M * N) {{\n    out[x * N + y] = in[x * N + y];\n}}",
          f"{ALL}{X_Y.replace(' x =', ' _ =').replace(' y =', ' x =').replace(' _ =', ' y =')}"
          "if (y < N && x < M) {\n    out[x * N + y] = in[x * N + y];\n}"),
