@@ -58,6 +58,7 @@ def told(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
         or _filled_again(runner, current)
         or _too_many_blocks(runner, current, rung)
         or _not_turned(runner, current, rung)
+        or _narrow(runner, current, rung)
     )
 
 
@@ -113,6 +114,24 @@ def _not_turned(runner: CaseRunner, current: KernelSubmission, rung: str) -> str
     return (
         f"The tile is there, and in line {tiles[0]} each thread reads only what it has stored itself, so that a warp "
         f"still stores down a column. {how}"
+    )
+
+
+def _narrow(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
+    """Which constant makes blocks as wide as a warp, where banks conflict since it takes several rows of a block."""
+    counters = current.counters or {}
+    if not any(counters.get(name) for name in metrics.SHARED_CONFLICTS.values()):
+        return ""
+    (launch,) = current.file.launches
+    name = launch.block[0].text if len(launch.block) > 1 else ""
+    width = int(current.compiled.constants.get(name, WARP))
+    declared = rf"(?m)^(?P<before>[ \t]*constexpr\s+\w+\s+{re.escape(name)}\s*=\s*){width}\b"
+    wider = re.sub(declared, rf"\g<before>{WARP}", current.file.source)
+    if width >= WARP or not _holds(runner, current, wider, rung):
+        return ""
+    return (
+        f"A row of the block has {width} threads, so that a warp takes {WARP // width} rows at a time, whose elements "
+        f"are in the same banks: with `{name} = {WARP}`, as wide as a warp, there are no bank conflicts."
     )
 
 

@@ -118,6 +118,16 @@ extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
 """
 
 
+NARROW = (
+    TILE.replace("[32][33]", "[T][T + 1]")
+    .replace("[32, 32]", '["T", "T"]')
+    .replace("32", "T")
+    .replace("extern", "constexpr int T = 16;\nextern")
+    .replace("();\n", "(); x = blockIdx.x * T + threadIdx.y; y = blockIdx.y * T + threadIdx.x;\n")
+    .replace("= tile[threadIdx.y][threadIdx.x]", "= tile[threadIdx.x][threadIdx.y]")
+)
+
+
 def told(name: str, text: str, rung: str, **counted: int) -> str:
     """What a kernel is to change first on its way to a rung, with other sizes that are counted."""
     topic = topics.load(name)
@@ -263,6 +273,22 @@ def test_a_tile_that_exchanges_nothing_is_told_how_it_is_turned(text: str, said:
     assert bool(said) == found.startswith(
         "The tile is there, and in line 16 each thread reads only what it has"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            NARROW,
+            "a warp takes 2 rows at a time, whose elements are in the same banks: with `T = 32`, as wide",
+        ),
+        (NARROW.replace("T + 1", "T"), ""),  # nor are there none then
+    ],
+)
+def test_a_block_that_is_narrower_than_a_warp_is_told_so_where_banks_conflict(text: str, said: str) -> None:
+    found = told("transpose", text, "03_padded_tile", M=64, N=64)
+    assert said in found
+    assert bool(said) == bool(found)
 
 
 @pytest.mark.parametrize(("calls", "told"), [(4096, True), (1, False)])
