@@ -558,7 +558,13 @@ def accumulates(source: str, line: int, array: str | None, by_blocks: bool = Fal
 
 def _of_thread_alone(source: str) -> str:
     """A pattern of what is the thread's number in its block, as written or by a variable that was set so."""
-    return "|".join(["threadIdx\\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", plain(source))])
+    return _own_numbers(source, "x")
+
+
+def _own_numbers(source: str, axes: str) -> str:
+    """The same of its numbers along some axes."""
+    named = re.findall(rf"\b(\w+)\s*=\s*threadIdx\.[{axes}]\s*[;,]", plain(source))
+    return "|".join([rf"threadIdx\.[{axes}]", *named])
 
 
 def steps(source: str, line: int) -> tuple[tuple[str, int], ...]:
@@ -711,8 +717,11 @@ def only_if(source: str, line: int) -> int | None:
 
 def of_first_thread(source: str, line: int) -> bool:
     """Whether a line stands in the body of a condition that is true in thread 0 of a block alone."""
-    own = _of_thread_alone(source)
-    alone = re.compile(rf"\bif\s*\(\s*(?:(?:{own})\s*==\s*0|!\s*(?:{own}))\s*\)")
+    x, each = (
+        rf"(?:(?:{own})\s*==\s*0|!\s*(?:{own}))\s*"
+        for own in (_of_thread_alone(source), _own_numbers(source, "xyz"))
+    )
+    alone = re.compile(rf"\bif\s*\(\s*(?:{each}&&\s*)?{x}(?:&&\s*{each}){{0,2}}\)")
     return any(alone.search(head) for _, head in _all_around(source, line))
 
 

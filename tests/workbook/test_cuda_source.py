@@ -26,6 +26,7 @@ from grader.workbook.cuda_source import (
     lacks_block,
     lacks_thread,
     moved,
+    of_first_thread,
     of_no_thread,
     one_a_thread,
     one_suffices,
@@ -503,3 +504,21 @@ def test_lines_that_no_loop_has_both_of(lines: tuple[str, ...], apart: bool) -> 
 def test_a_line_in_which_each_thread_takes_one_element(text: str, found: bool) -> None:
     source = f"__global__ void k(int* b)\n{{\n    int t = threadIdx.x;\n    {text}\n}}\n"
     assert one_a_thread(source, 4, "a") == ((4,) if found else ())
+
+
+@pytest.mark.parametrize(
+    ("condition", "first"),
+    [
+        ("threadIdx.x == 0", True),
+        ("!x", True),
+        ("x == 0 && y == 0", True),
+        ("threadIdx.y == 0 && !threadIdx.x", True),
+        ("y == 0", False),
+        ("x == 0 && row < M", False),
+        ("x == 0 || y == 0", False),
+    ],
+)
+def test_a_line_of_thread_0_alone(condition: str, first: bool) -> None:
+    own = "int x = threadIdx.x, y = threadIdx.y;"
+    source = f"__global__ void k()\n{{\n{own}\nif ({condition}) {{\n    a[0] = 0;\n}}\n}}\n"
+    assert of_first_thread(source, 5) is first
