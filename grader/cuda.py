@@ -58,6 +58,16 @@ def select(device: str = "auto", arch: str | None = None) -> Cuda:
     return _emulator(DEFAULT_ARCH) if problem else _gpu()
 
 
+def renewed(device: Cuda) -> Cuda:
+    """An emulated device in place of this one, as it is at first, that runs blocks on the same cores."""
+    before = emulation.emulation()
+    atexit.unregister(device.release)
+    found = _emulator(before.arch)
+    now = emulation.emulation()
+    now.threads, now.shared, now.printf_bytes = before.threads, before.shared, before.printf_bytes
+    return found
+
+
 def gpu_problem() -> str:
     """Why PyCUDA and a GPU cannot be used; empty where they can."""
     try:

@@ -5,6 +5,7 @@ What comes back are raw bytes, times and launch records; nothing here knows an e
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 from collections.abc import Callable, Mapping
@@ -34,6 +35,7 @@ from grader.judge.child.protocol import (
     Record,
     Release,
     Reload,
+    Renew,
     Repeat,
     Replay,
     Run,
@@ -111,16 +113,8 @@ class Executor:
     """Does operations, one method each; holds the buffers and modules that they name."""
 
     def __init__(self, device: cuda.Cuda, memory: Memory) -> None:
-        self.device = device
-        self.driver = device.driver
         self.memory = memory
-        self.buffers: dict[str, Buffer] = {}
-        self.modules: dict[str, Any] = {}
-        self.images: dict[str, Load] = {}
-        self.functions: dict[tuple[str, str], Any] = {}
-        self.tensor_maps: dict[tuple[Tensor, int], Any] = {}
-        self.staged: dict[str, Staged] = {}
-        self.hosts = Hosts(device)
+        self._begin(device)
         self._do: dict[type, Callable[[Any], Value]] = {
             Allocate: self.allocate,
             Upload: self.upload,
@@ -136,11 +130,24 @@ class Executor:
             Copy: self.copy,
             Timed: self.timed,
             Release: self.release,
+            Renew: self.renew,
             Stage: self.stage,
             Put: self.put,
             Fetch: self.fetch,
             Replay: self.replay,
         }
+
+    def _begin(self, device: cuda.Cuda) -> None:
+        """With nothing on the device."""
+        self.device = device
+        self.driver = device.driver
+        self.buffers: dict[str, Buffer] = {}
+        self.modules: dict[str, Any] = {}
+        self.images: dict[str, Load] = {}
+        self.functions: dict[tuple[str, str], Any] = {}
+        self.tensor_maps: dict[tuple[Tensor, int], Any] = {}
+        self.staged: dict[str, Staged] = {}
+        self.hosts = Hosts(device)
 
     def do(self, operation: Operation) -> Value:
         """Do one operation and return its value. Raises whatever the driver raises."""
@@ -347,6 +354,10 @@ class Executor:
         for buffer in self.buffers.values():
             buffer.allocation.free()
         self.buffers.clear()
+
+    def renew(self, op: Renew) -> None:
+        self._begin(cuda.renewed(self.device))
+        gc.collect()  # the memory of the device before
 
     def stage(self, op: Stage) -> None:
         self.staged.pop(op.schedule, None)

@@ -192,6 +192,10 @@ class Release(Struct, frozen=True, tag=True):
     """Free every buffer; modules stay loaded."""
 
 
+class Renew(Struct, frozen=True, tag=True):
+    """Begin with an emulated device as it is at first: after a launch that failed, its context is of no use."""
+
+
 class HostData(Struct, frozen=True):
     """A host array that a schedule is given."""
 
@@ -278,6 +282,7 @@ Operation = (
     | Copy
     | Timed
     | Release
+    | Renew
     | RecordSchedule
     | Stage
     | Put

@@ -132,7 +132,7 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
     if stopped is None and reply.failure is not None:
         stopped = of_failure(reply.failure)
     if stopped is not None:
-        runner.restart()  # the context of a failed launch is of no more use
+        runner.renew(timeout_s)
         raise of_findings(outcome.findings) or stopped
     outcome.comparison = compare_outputs(runner, case_run, regions)
     refusal = (

@@ -11,7 +11,7 @@ import numpy as np
 from grader.emulator.streams.commands import Entry
 from grader.judge.child.begun import Begun, Role
 from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, ChildTooLarge
-from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reload, Reply
+from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reload, Renew, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
 from grader.judge.correctness.verdict import of_clock, of_death, of_delay, of_end, of_failure
 from grader.judge.refused import Refused
@@ -99,6 +99,16 @@ class Runner:
         """End the child and start another, with nothing loaded."""
         self._worker.close()
         self._worker = ChildProcess(*self._start)
+        self._loaded.clear()
+        self.generation += 1
+
+    def renew(self, timeout_s: float) -> None:
+        """Have nothing loaded and nothing on the device, after a launch that has failed: a context is of no more use
+        then. An emulator begins anew in its child, a GPU in another one."""
+        if self.hello().kind == "gpu":
+            self.restart()
+            return
+        self.ask([Renew()], timeout_s)
         self._loaded.clear()
         self.generation += 1
 

@@ -31,6 +31,7 @@ from grader.judge.child.protocol import (
     Upload,
 )
 from grader.judge.correctness.guards import POISON
+from grader.judge.kernels.case_run import records_of
 from grader.judge.refused import Lost, Refused
 from grader.judge.runners.runner import Runner
 from grader.sandbox.start import takes_more
@@ -234,6 +235,22 @@ def test_a_runner_replaces_its_child(image: bytes) -> None:
         assert refusal.value.verdict == "timeout"
         assert isinstance(refusal.value, Lost), "the emulator ends kernels by what they execute"
         assert runner.ask([Release()], 60).failure is None
+    finally:
+        runner.close()
+
+
+def test_a_device_is_empty_once_it_is_renewed_in_the_same_child(image: bytes) -> None:
+    runner = Runner("emulator", threads=1)
+    made = [Load("m", image), Allocate("a", 256), Fill("a", 0)]
+    try:
+        failed = runner.ask([*made, Run("m", (launch("forever", 1),), budget=1000)], 60)
+        assert [record.status for record in records_of(failed)] == ["budget exhausted"]
+        process = runner._worker._begun.process
+        runner.renew(60)
+        assert (runner._worker._begun.process, runner.generation) == (process, 1)
+        assert runner.ask([Release(), Fill("a", 0)], 60).failure is not None, "what is not there any more"
+        again = runner.ask([*made, Run("m", (launch("twice", 1),))], 60)
+        assert [record.status for record in records_of(again)] == ["completed"]
     finally:
         runner.close()
 
