@@ -15,7 +15,7 @@ from grader.judge.climb import climb
 from grader.judge.kernels import track
 from grader.judge.kernels.climb import KernelClimb
 from grader.judge.kernels.compiled import prepare
-from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.runners import pool
 from grader.judge.runners.runner import Runner
 from grader.judge.timing import rounds

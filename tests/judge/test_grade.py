@@ -18,7 +18,8 @@ from grader.judge.correctness.cases import CaseStore, make
 from grader.judge.grade import grade, parse
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.explained import on_emulator
-from grader.judge.kernels.submission import KernelSubmission, compile_it
+from grader.judge.kernels.kernel_submission import KernelSubmission
+from grader.judge.kernels.submission import compile_it
 from grader.judge.profile import profile
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner

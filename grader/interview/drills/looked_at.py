@@ -10,7 +10,7 @@ from grader.analysis.model import ModelledTime
 from grader.emulator.streams.timeline import ENGINES
 from grader.errors import WarpladderError
 from grader.interview.counted import counted_file
-from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.kinds import kind_of
 from grader.judge.profile import profile
 from grader.judge.runners.pool import DevicePool, silent

@@ -14,7 +14,7 @@ from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import counting, parts, submission
 from grader.judge.kernels.case_runner import CaseRunner, accuracy, error_bound
-from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.kernels.track import KernelCandidate, KernelTrack, Values
 from grader.judge.provenance import provenance
 from grader.judge.refused import Refused

@@ -46,14 +46,9 @@ from grader.judge.kernels import (
     terms,
 )
 from grader.judge.kernels.case_run import Outcome, repeats
-from grader.judge.kernels.case_runner import (
-    ON_FEWER,
-    SMALL,
-    CaseRunner,
-    work,
-)
+from grader.judge.kernels.case_runner import ON_FEWER, SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel, Planned
-from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.refused import Refused, RightAtFirst
 from grader.results import FindingResult, Mismatch
 from grader.workbook import cuda_source, suspects, units

@@ -19,8 +19,8 @@ from grader.judge.claims.pace import Model, Times
 from grader.judge.correctness.cases import Case, CaseStore, at_count_sizes, make
 from grader.judge.kernels import measured, submission, thresholds
 from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.kernels.large import main_size
-from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.kernels.track import Values
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress

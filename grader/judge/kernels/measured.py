@@ -12,7 +12,7 @@ from grader.errors import WarpladderError
 from grader.judge.child.protocol import Release
 from grader.judge.claims.pace import Times
 from grader.judge.kernels.compiled import prepare
-from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.kernels.track import KernelTrack, Values
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress, greeting

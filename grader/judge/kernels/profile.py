@@ -18,7 +18,7 @@ from grader.judge.kernels import counting, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import launch_occupancy, shared_bytes
-from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.provenance import provenance
 from grader.judge.runners.pool import DevicePool, Progress, greeting
 from grader.results import Code, CodeLine, LaunchProfile, Profile

@@ -16,8 +16,8 @@ from grader.judge.claims import costs
 from grader.judge.correctness.cases import make
 from grader.judge.kernels import overlaps, submission
 from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.kernels.source_tries import others
-from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.refused import Refused
 from grader.workbook import begins, cuda_source, units
 from grader.workbook.edit import MOST, SEVERAL, Edit

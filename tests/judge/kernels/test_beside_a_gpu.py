@@ -13,9 +13,9 @@ from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import measured, submission
 from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.kernels.kind import Kernels
 from grader.judge.kernels.large import main_size
-from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.kernels.track import Values
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, silent

@@ -11,9 +11,9 @@ from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import idle_blocks
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import prepare
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.kernels.kind import Kernels
 from grader.judge.kernels.large.main_size import Looked
-from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool
 from grader.results import Verdict

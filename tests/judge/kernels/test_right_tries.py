@@ -11,7 +11,7 @@ from records import record
 from grader.judge.correctness.cases import CaseStore, make
 from grader.judge.kernels import right_tries, submission
 from grader.judge.kernels.case_runner import CaseRunner
-from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.runners.pool import DevicePool
 from grader.workbook import topics
 from grader.workbook.compiler import DEFAULT_ARCH

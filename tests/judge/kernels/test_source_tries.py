@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from marking import Marking
 
+from grader.findings.remedies import SAME_CHANGE
 from grader.judge.correctness import cases
 from grader.judge.kernels import source_tries
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import prepare
-from grader.judge.kernels.submission import SAME_CHANGE, KernelSubmission
+from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.runners.pool import DevicePool
 from grader.workbook import topics
 from grader.workbook.compiler import DEFAULT_ARCH
