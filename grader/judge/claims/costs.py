@@ -21,9 +21,11 @@ from grader.workbook.cuda_source import (
     arrays_in,
     beside_one_another,
     indexed_by_data,
+    int_sizes,
     lines_that_print,
     numbers,
     of_first_thread,
+    plain,
     pointee,
     shared_arrays,
     turned_against,
@@ -220,7 +222,9 @@ def _side_by_side(waste: _Waste, source: str, line: int, arrays: tuple[str, ...]
     elements = int(many) if many.isdecimal() else numbers(source).get(many, 0)
     nbytes = elements * pointee(source, line, array)
     vectors = _VECTORS.get(nbytes) if elements > 1 else None
-    return (_AT_ONCE if vectors else _BY_ALL_THREADS).format(many=many, nbytes=nbytes, vectors=vectors)
+    rows = many in int_sizes(plain(source))[0]
+    said = _AT_ONCE if vectors else _ALONG_ROWS if rows else _BY_ALL_THREADS
+    return said.format(many=many, nbytes=nbytes, vectors=vectors)
 
 
 def _prints(source: str, line: int) -> str:
@@ -270,6 +274,10 @@ _AT_ONCE = (
 _BY_ALL_THREADS = (
     f"{_BESIDE}Let a thread begin at its own number and go on by all threads of the grid, `i += gridDim.x * "
     "blockDim.x` with a size_t `i`, or of its block, so that at each step the lanes access neighbours."
+)
+_ALONG_ROWS = (
+    f"{_BESIDE}They are one row: let the threads of a warp take neighbouring columns of a row, with threadIdx.x along "
+    "the columns in place of the rows."
 )
 
 _WHOLE_WARPS = "A block has {threads}, and a warp is 32: let it have a multiple of 32, such as 256."

@@ -188,7 +188,8 @@ def _said(span: Span, unit: str, launch: Launch, source: str) -> str:
     if span.first not in launch.block and (why := _too_far(span, span.period, unit, launch, source)):
         return f"They are {condition}: {why}"
     if span.first > 0 and span.end == span.period and TILES[0] <= span.period <= TILES[1]:
-        loop = f"does a loop over the {span.period} {unit}s of a tile end after the first {span.first}?"
+        tile = "tile" if not source or "__shared__" in source else "block"
+        loop = f"does a loop over the {span.period} {unit}s of a {tile} end after the first {span.first}?"
         if source and not cuda_source.loops(source):
             loop = f"each thread has to go on by {span.first} until all {span.period} are done, in a loop."
         for axis in _axes(unit, source):
@@ -198,7 +199,8 @@ def _said(span: Span, unit: str, launch: Launch, source: str) -> str:
                     f"They are {condition}: blocks have {span.first} threads along {side}, and begin {span.period} "
                     f"apart. Is blockIdx.{side} to be multiplied by {span.first}? If not: {loop}"
                 )
-        return f"They are {condition}: {loop}"
+        if tile == "tile":
+            return f"They are {condition}: {loop}"
     return f"They are {condition}: which thread writes them?"
 
 

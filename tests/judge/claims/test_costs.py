@@ -214,6 +214,14 @@ def test_elements_of_a_thread_that_lie_side_by_side_are_taken_by_all_threads(sou
     assert ("should run fastest" in cost.remedy) != told
 
 
+def test_elements_of_a_thread_that_are_a_row_are_taken_by_the_threads_of_a_warp() -> None:
+    source = BESIDE.replace("int N)", "int M, int N)").replace("W", "N")
+    cost = costliest({5: scattered("st")}, source)
+    assert cost is not None
+    assert "They are one row: let the threads of a warp take neighbouring columns of a row" in cost.remedy
+    assert "go on by all threads of the grid" not in cost.remedy
+
+
 @pytest.mark.parametrize(
     ("kind", "many", "said"),
     [

@@ -120,13 +120,20 @@ def test_a_tile_that_is_no_square_is_told(tile: tuple[int, int]) -> None:
         ("for (;;) f();", {(32, 32)}, "a block has 8 threads along y for the 32 rows of a tile, and writes 8 of them: "
          "let each thread take 4"),
         ("f();", {(16, 17)}, "Is blockIdx.y to be multiplied by 8? If not: each thread has to go on by 8 until all 32"),
-        ("for (;;) f();", (), "Is blockIdx.y to be multiplied by 8? If not: does a loop over the 32 rows of a tile"),
+        ("__shared__ float t[9]; for (;;) f();", (), "by 8? If not: does a loop over the 32 rows of a tile end"),
+        ("for (;;) f();", (), "Is blockIdx.y to be multiplied by 8? If not: does a loop over the 32 rows of a block"),
     ],
 )  # fmt: skip
 def test_of_fewer_threads_than_a_tile_has_rows_each_is_to_take_several(
     source: str, tiles: set[tuple[int, ...]], said: str
 ) -> None:
     assert said in told(ROW % 32 >= 8, PLANE, tiles=tiles, source=source)
+
+
+def test_of_a_kernel_that_has_no_tile_no_loop_over_one_is_asked_for() -> None:
+    missing = AT % 66 >= 1
+    assert told(missing, LINE, source="for (;;) f();").endswith("i % 66 >= 1: which thread writes them?")
+    assert "of a tile end after the first 1?" in told(missing, LINE, source="__shared__ int t; for (;;) f();")
 
 
 PLACES = """__global__ void k(const float* in, float* out, int M, int N) {
