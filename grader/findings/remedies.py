@@ -72,11 +72,20 @@ _LIKEWISE = "Let them go on in {lines} as well, where each thread takes one elem
 _TILE = "Is each element of `{array}` read by the indices that it is stored by, and on the same conditions? "
 _EXCHANGED = "`{array}` is read with the indices exchanged by which it is stored{goes_by}{also}."
 _AS_STORED = ": read it by those that it is stored by"
-_AS_TRANSPOSED = (
-    ", which is right where rows become columns. The condition in front of that has to be about the element of the "
-    "output that is stored there: rows and columns change places in it, and how many there are"
+_AS_TRANSPOSED = ", which is right where rows become columns"
+_CONDITION = (
+    ". The condition in front of that has to be about the element of the output that is stored there: rows and columns "
+    "change places in it, and how many there are"
 )
-_AS_OF_SQUARES = f"{_AS_TRANSPOSED}. Elsewhere, read it by the indices that it is stored by"
+_FILLING = (
+    ". Each step of the loop in line {line} fills a part of `{array}` alone: let that loop end, put a __syncthreads() "
+    "behind it, and read `{array}` in a loop of its own"
+)
+_BELONGS = (
+    ". What is read there has to be the element that belongs to the place in the output where it is stored, and the "
+    "condition in front of it has to be about that place"
+)
+_OF_SQUARES = ". Elsewhere, read it by the indices that it is stored by"
 _RETURNED = (
     "Threads return in line {line}, and do not reach barriers behind it: let all threads of the block go on, and put "
     "the condition on what they store to global memory, and on each load one for the index that it loads by."
@@ -393,8 +402,12 @@ def _remedy_of_unset(finding: Finding) -> str:
     if finding.action == "atomic" and finding.array:
         return _CLEAR.format(array=finding.array, also=also)
     if finding.exchanged and len(finding.shape or ()) > 1:
-        goes_by = {True: _AS_TRANSPOSED, False: _AS_STORED, None: _AS_OF_SQUARES}[finding.columns_of_rows]
-        return _EXCHANGED.format(array=finding.array, goes_by=goes_by, also=also)
+        if finding.columns_of_rows is False:
+            return _EXCHANGED.format(array=finding.array, goes_by=_AS_STORED, also=also)
+        filling = _FILLING.format(line=finding.filling, array=finding.array) if finding.filling else ""
+        why = f"{_CONDITION if finding.elsewhere else ''}{filling}" or _BELONGS
+        goes_by = f"{_AS_TRANSPOSED}{why}{'' if finding.columns_of_rows else _OF_SQUARES}"
+        return _EXCHANGED.format(array=finding.array, goes_by=goes_by, also="" if filling else also)
     tile = _TILE.format(array=finding.array) if len(finding.shape or ()) > 1 else ""
     return f"{tile}{_FILL.format(also=also)}"
 

@@ -16,8 +16,11 @@ from grader.workbook.cuda_source import (
     line_at,
     plain,
     shared_arrays,
+    statement,
     turned_against,
+    written_out,
 )
+from grader.workbook.cuda_source import guard as guard_of
 from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, lines_of, where
 from grader.workbook.suspects.shared_memory import of_own_elements
 
@@ -88,6 +91,9 @@ _TIMES = rf"(?:\bthreadIdx\.x\s*\*\s*{_MANY}|(?<![\w.]){_MANY}\s*\*\s*threadIdx\
 _GRIDS = re.compile(r"^// *grid *= *\[(.*)\]", re.MULTILINE)
 _IN_BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _BOUND = re.compile(r"(?:<|>=)\s*(\w+)")
+_COMPARED = re.compile(
+    r"(?<=[(&|])\s*(?P<what>[A-Za-z_][\w.]*(?:\s*\+\s*[\w.]+){0,8})\s*(?:<|>=)\s*(?P<size>\w+)\s*(?=[)&|])"
+)
 _BLOCK_AS_THREAD = re.compile(rf"{_TIMES}\s*\+\s*blockIdx\.x\b|\bblockIdx\.x\s*\+\s*{_TIMES}(?![\w.])")
 _OTHER = {"x": "y", "y": "x"}
 _MOST_INDICES = 32  # of a file, that are followed: bounds a stranger's work
@@ -623,6 +629,34 @@ def _stored_where(text: str) -> Iterator[Edit]:
             said = f"`{new}` in place of `{found['condition']}` in line {line}"
             change = (*found.span("condition"), new)
             yield Edit(said, line, (change,), "The condition is about the element that is stored.")
+
+
+def stored_elsewhere(source: str, line: int) -> bool:
+    """Whether what a line reads is stored to a matrix on a condition about another element than that, as about one of
+    the input, as far as that is plain."""
+    text = plain(source)
+    sizes, _ = int_sizes(text)
+    start = sum(map(len, text.splitlines(keepends=True)[: line - 1]))
+    store = _stored(text, start, sizes) if len(sizes) == 2 else None
+    at = guard_of(source, line)
+    if store is None or at is None or guard_of(source, line_at(text, store.start)) != at:
+        return False
+    (other,) = {*sizes} - {store.size}
+    row, column = _terms(store.row), _terms(store.column)
+    own = {row, column, *(_terms(written_out(source, line, name)) for name in (store.row, store.column))}
+    for found in _COMPARED.finditer(statement(source, at)):
+        compared, size = _terms(found["what"]), found["size"]
+        if size not in sizes or (compared, size) in ((row, other), (column, store.size)):
+            continue
+        value = written_out(source, at, found["what"])
+        if compared in (row, column) or ("blockIdx" in value and own.isdisjoint({compared, _terms(value)})):
+            return True
+    return False
+
+
+def _terms(total: str) -> tuple[str, ...]:
+    """What is added up, in whatever order."""
+    return tuple(sorted(re.sub(r"\s", "", total).split("+")))
 
 
 def _along_rows_where(source: str, text: str) -> Iterator[Edit]:

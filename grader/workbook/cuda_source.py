@@ -486,14 +486,14 @@ def signed_char(source: str, index: str) -> tuple[str, str] | None:
 def turned_against(source: str, line: int, array: str) -> str:
     """Another array in global memory that a line's kernel indexes with row and column exchanged: of two such arrays one
     is strided, whichever way threads lie. "" for none."""
-    own = {_row_and_column(_written_out(source, line, index)) for index in _own_indices(source, line, array)}
+    own = {_row_and_column(written_out(source, line, index)) for index in _own_indices(source, line, array)}
     turned = {each[::-1] for each in own if each}
     shared = shared_arrays(source)
     others = (
         name
         for number, text in lines_of_kernel(source, line).items()
         for name, index in _WITH_INDEX.findall(text)
-        if name not in (array, *shared) and _row_and_column(_written_out(source, number, index)) in turned
+        if name not in (array, *shared) and _row_and_column(written_out(source, number, index)) in turned
     )
     return next(others, "")
 
@@ -502,7 +502,7 @@ def _own_indices(source: str, line: int, array: str) -> list[str]:
     return [index for name, index in _indices(source, line) if name == array]
 
 
-def _written_out(source: str, line: int, index: str) -> str:
+def written_out(source: str, line: int, index: str) -> str:
     """An index, or what a variable that is one was last set to."""
     return (_set_to(source, line, index.strip()) or index) if index.strip().isidentifier() else index
 
@@ -614,6 +614,20 @@ def exchanged(source: str, line: int, array: str) -> bool:
     stored = {(row, column) for _, stores, row, column in accesses if stores}
     read = {(row, column) for number, stores, row, column in accesses if number == line and not stores}
     return any((column, row) in stored and (row, column) not in stored for row, column in read)
+
+
+def filling_loop(source: str, line: int, array: str) -> int | None:
+    """The line of the loop around a line each step of which stores a part of an array of two dimensions alone, as its
+    counter is added to one of the indices; None where there is none."""
+    stored = [(number, row, column) for number, stores, row, column in _of_two(source, line, array) if stores]
+    for head in _all_around(source, line):
+        counter = re.search(r"\bfor\s*\([\w ]*?\b(\w+)\s*=", head[1])
+        added = re.compile(rf"(?:^|\+)\s*{counter[1]}\s*(?:$|\+)") if counter else None
+        for number, *indices in stored if added else ():
+            sums = [index for index in indices if "+" in index]
+            if added and any(map(added.search, sums)) and head in _all_around(source, number):
+                return head[0]
+    return None
 
 
 def _of_two(source: str, line: int, array: str) -> Iterator[tuple[int, bool, str, str]]:

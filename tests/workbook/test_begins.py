@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.workbook.begins import along_rows, edits, of_block, turned
+from grader.workbook.begins import along_rows, edits, of_block, stored_elsewhere, turned
 
 ALL = "__global__ void k(const float* in, float* out, int M, int N) {\n"
 ONE = "__global__ void k(const float* in, float* out, int N) {\n"
@@ -129,6 +129,26 @@ def test_what_is_said_names_the_places() -> None:
     assert edit.said.endswith(
         "= blockIdx.x * T + threadIdx.y;` behind the barrier in line 3, and without const,"
     )
+
+
+@pytest.mark.parametrize(
+    ("condition", "elsewhere"),
+    [
+        ("y < M && x < N", True),
+        ("x >= N || y >= M", True),
+        ("c < N && r < M", True),
+        ("x < M && y < N", False),
+        ("u < M", False),
+        ("threadIdx.x < N", False),
+        ("inside", False),
+    ],
+)
+def test_a_condition_about_another_element_than_is_stored_is_seen(condition: str, elsewhere: bool) -> None:
+    first = "int c = blockIdx.x * T + threadIdx.x; int r = blockIdx.y * T + threadIdx.y;\n"
+    places = "int x = blockIdx.y * T + threadIdx.x;\nint u = x;\nint y = blockIdx.x * T + threadIdx.y;\n"
+    lines = f"{ALL}{first}{places}if ({condition}) out[y * M + x] = t[threadIdx.x];\n"
+    source = lines.replace("int r", "\nint r")
+    assert stored_elsewhere(source, source.count("\n")) == elsewhere
 
 
 def test_the_place_in_the_output_is_told() -> None:

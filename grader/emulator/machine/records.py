@@ -248,6 +248,10 @@ class Finding:
     exchanged: bool = False
     """Of such an element: it is read by the indices that the array is stored by, exchanged, where somebody knows the
     source."""
+    elsewhere: bool = False
+    """And what is read there is stored in global memory on a condition about another element than that."""
+    filling: int | None = None
+    """And the line of the loop around it each step of which fills a part of the array alone."""
     columns_of_rows: bool | None = None
     """Of such an element: whether there are two matrices of which one has as many rows as the other has columns, as
     where one is to be the other's transpose; None where they are square."""

@@ -20,6 +20,7 @@ from grader.findings.remedies import SAME_CHANGE
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
 from grader.workbook import variables
+from grader.workbook.begins import stored_elsewhere
 from grader.workbook.cuda_source import (
     Axis,
     SharedArray,
@@ -35,6 +36,7 @@ from grader.workbook.cuda_source import (
     exchanged,
     exchanges,
     factors,
+    filling_loop,
     goes_on,
     guard,
     in_global_memory,
@@ -114,6 +116,8 @@ def located(
             finding = replace(
                 finding,
                 exchanged=exchanged(source, line, array),
+                elsewhere=stored_elsewhere(source, line),
+                filling=filling_loop(source, line, array),
                 columns_of_rows=_columns_of_rows(arrays),
                 synchronised=barrier_since(source, line, array),
             )

@@ -198,34 +198,71 @@ def test_whether_reading_a_tile_is_wrong_is_asked_where_it_may_be(
 @pytest.mark.parametrize(
     ("shape", "says"),
     [
-        (
-            (31, 33),
-            ", which is right where rows become columns. The condition in front of that has to be about",
-        ),
-        (
-            (33, 33),
-            ", which is right where rows become columns. The condition in front of that has to be about",
-        ),
+        ((31, 33), ", which is right where rows become columns. {why}"),
+        ((33, 33), ", which is right where rows become columns. {why}"),
         ((33, 31), ": read it by those that it is stored by"),
     ],
 )
 @pytest.mark.parametrize("barrier", [True, False])
+@pytest.mark.parametrize(
+    ("store", "why"),
+    [
+        ("if (y < M && x < N) out[y * M + x]", "The condition in front of that has to be about"),
+        ("if (y < N && x < M) out[y * M + x]", "What is read there has to be the element that belongs to"),
+        ("out[o]", "What is read there has to be the element that belongs to"),
+    ],
+)
 def test_a_tile_read_with_exchanged_indices_is_told_what_applies(
-    shape: tuple[int, int], says: str, barrier: bool
+    shape: tuple[int, int], says: str, barrier: bool, store: str, why: str
 ) -> None:
     of_input = (33, min(shape))
     arrays = {
         name: ArrayType(np.dtype("float32"), each) for name, each in {"in": of_input, "out": shape}.items()
     }
     source = TILE.format(stored="threadIdx.y", read="tile[x][threadIdx.y]")
+    source = source.replace("out[o]", store).replace("float* out", "float* out, int M, int N")
     if not barrier:
         source = source.replace("__syncthreads();", "")
     unset = Finding("uninitialised_shared", at(6), 1, space="shared", address=4 * 33 * 8, array="tile")
     unset = replace(unset, allocation=Allocation(0, 4 * 32 * 33))
     ((found,),) = (item.findings for item in located([record(findings=(unset,))], arrays, source))
-    assert f"exchanged by which it is stored{says}" in remedy(found)
+    assert f"exchanged by which it is stored{says.format(why=why)}" in remedy(found)
     assert ("Elsewhere, read it" in remedy(found)) == (shape == (33, 33))
     assert remedy(found).endswith(", and put a __syncthreads() between.") != barrier
+
+
+STEPS = """\
+__global__ void k(float* out, int M, int N)
+{
+    __shared__ float tile[32][32];
+    for (int j = 0; j < 32; j += 8) {
+        tile[threadIdx.y + j][x] = in[i];
+        __syncthreads();
+        out[(r + j) * M + c] = tile[x][threadIdx.y + j];
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (STEPS, 4),
+        (STEPS.replace("threadIdx.y + j][x]", "threadIdx.y][x]").replace("][threadIdx.y + j]", "][threadIdx.y]"), 0),
+        (STEPS.replace("[threadIdx.y + j]", "[j % 2]"), 0),
+        (STEPS.replace("__syncthreads();", "}\n__syncthreads(); for (int j = 0; j < 32; j += 8) {")
+         .replace("    out", "out"), 0),
+    ],
+)  # fmt: skip
+def test_a_tile_that_is_read_in_the_loop_that_fills_it_is_told_so(source: str, line: int) -> None:
+    read = next(at for at, text in enumerate(source.splitlines(), 1) if "out[" in text)
+    unset = Finding("uninitialised_shared", at(read), 1, space="shared", address=4 * 32 * 8, array="tile")
+    unset = replace(unset, allocation=Allocation(0, 4 * 32 * 32))
+    out = {"in": ArrayType(np.dtype("float32"), (33, 31)), "out": ArrayType(np.dtype("float32"), (31, 33))}
+    ((found,),) = (item.findings for item in located([record(findings=(unset,))], out, source))
+    says = f". Each step of the loop in line {line} fills a part of `tile` alone: let that loop end, put a"
+    assert (says in remedy(found)) == bool(line)
+    assert ("Each step of the loop" in remedy(found)) == bool(line)
 
 
 @pytest.mark.parametrize(("index", "adds"), [("threadIdx.x", True), ("blockIdx.x * 8 + threadIdx.x", False)])
