@@ -70,6 +70,11 @@ _OWN_NUMBER = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*;")
 _COUNTS = re.compile(
     r"\bfor\s*\(\s*(?:int|unsigned|size_t)\s+(?P<name>\w+)\s*=\s*0\s*;\s*(?P<condition>(?P=name)\s*<=?\s*\w+)\s*;[^;{}]*\)\s*\{?"
 )
+_BY_ROWS = re.compile(
+    r"\bfor\s*\(\s*(?:int|unsigned|size_t)\s+(?P<name>\w+)\s*=\s*0\s*;\s*(?P<goes>(?P=name)\s*<\s*\w+\s*;\s*"
+    r"(?:(?P=name)\s*(?:\+\+|\+=\s*\d+)|\+\+\s*(?P=name)))\s*\)"
+)
+_TILE = re.compile(r"\b__shared__\s+[\w ]{1,40}?\b\w+\s*\[\s*(?P<rows>\w+)\s*\]\s*\[")
 _LEAVES = re.compile(
     r"(?P<leaves>\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*(?:return\s*;|\{\s*return\s*;\s*\}))"
 )
@@ -106,6 +111,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _other_axis(lines)
     yield from _of_several(source, text, lines)
     yield from _guarded(text)
+    yield from _by_rows(source, text)
     yield from _barrier_of_some(text)
     yield from _turned(lines)
     yield from _turned_behind(text, lines)
@@ -269,6 +275,25 @@ def _guarded(text: str) -> Iterator[Edit]:
                     ((*found.span("condition"), new),),
                     f"The last elements of a thread may lie behind the end: guard each of them, `{each}`.",
                 )
+
+
+def _by_rows(source: str, text: str) -> Iterator[Edit]:
+    """Loops that are to go over the rows of a tile, by as many as a block has threads along y."""
+    side, tile = side_of(source, "block", "y"), _TILE.search(text)
+    if side is None or tile is None:
+        return
+    threads, rows = side[0], tile["rows"]
+    changes: list[Change] = []
+    alike: dict[tuple[str, str], list[int]] = {}
+    for found in islice(_BY_ROWS.finditer(text), SEVERAL):
+        new = f"{found['name']} < {rows}; {found['name']} += {threads}"
+        if new != " ".join(found["goes"].split()):
+            changes.append((*found.span("goes"), new))
+            alike.setdefault((new, found["goes"]), []).append(line_at(text, found.start()))
+    if changes and threads != rows and re.fullmatch(r"\w+", threads):
+        said = (f"`{new}` in place of `{old}` in {where(lines)}" for (new, old), lines in alike.items())
+        why = f"A block has {threads} threads along y for the {rows} rows of the tile."
+        yield Edit(" and ".join(said), min(chain(*alike.values())), tuple(changes), why)
 
 
 def _barrier_of_some(text: str) -> Iterator[Edit]:

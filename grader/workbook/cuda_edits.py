@@ -18,6 +18,8 @@ _TWO_INDICES = re.compile(
     r"\b([A-Za-z_]\w*)\[((?:[^\[\]]|\[[^\[\]]{1,60}\]){1,100})\]\[((?:[^\[\]]|\[[^\[\]]{1,60}\]){1,100})\](?!\s*\[)"
 )
 _ONE_INDEX = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*)\](?!\s*\[)")
+_MOST_ACCESSES = 32  # of a file, that are compared: bounds a stranger's work
+_SUM = re.compile(r"([\w.]+)\s*\+\s*(\w+)")
 _SUM_COMPARED = re.compile(r"(?:\bif\s*\(|&&|\|\||=\s*\(?)\s*(\w+)\s*\+\s*(\w+)\s*[<>]")
 _INDEX_OF_TERM = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*)(?:\s*\+\s*\w+)?\](?!\s*\[)")
 _ROW_COLUMN = re.compile(
@@ -82,6 +84,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _parts(lines)
     yield from _stored_if(source)
     yield from _swizzled(source, lines)
+    yield from _added_to_other(source, lines)
     yield from _indices(source, lines)
     yield from _as_compared(lines)
     yield from _flat(lines)
@@ -201,6 +204,32 @@ def _key(access: re.Match[str]) -> str | None:
     whole = re.compile(rf"(?<![\w.]){re.escape(_bound(row))}(?![\w.])")
     keys = [key for key in (other.strip(), one.strip()) if whole.search(key)]
     return whole.sub("{}", keys[0]) if sign and keys else None
+
+
+def _added_to_other(source: str, lines: list[Line]) -> Iterator[Edit]:
+    """What is added to one of two indices added to the other one, as where the array is accessed elsewhere."""
+    shared = shared_arrays(source)
+    accesses = [
+        (line, found)
+        for line in lines
+        for found in _TWO_INDICES.finditer(line.text)
+        if found[1] in shared and not _TYPE_BEFORE.search(line.text[: found.start()])
+    ]
+    for line, found in accesses[:_MOST_ACCESSES]:
+        sums = [_SUM.fullmatch(found[side].strip()) for side in (2, 3)]
+        for side, total in zip((2, 3), sums, strict=True):
+            plain_one = found[5 - side].strip()
+            if total is None or sums[3 - side] is not None:
+                continue
+            elsewhere = re.compile(rf"{re.escape(plain_one)}\s*\+\s*\w+")
+            for other, each in accesses[:_MOST_ACCESSES]:
+                index = next((each[at] for at in (2, 3) if elsewhere.fullmatch(each[at].strip())), None)
+                if each[1] == found[1] and index and (other, each) != (line, found):
+                    moved = {side: total[1], 5 - side: f"{plain_one} + {total[2]}"}
+                    does = "stores" if _STORED.match(other.text, each.end()) else "reads"
+                    why = f"Line {other.number} {does} `{found[1]}` with `{index.strip()}` as an index."
+                    yield in_place(line, found, 0, f"{found[1]}[{moved[2]}][{moved[3]}]", why)
+                    break
 
 
 def _indices(source: str, lines: list[Line]) -> Iterator[Edit]:

@@ -98,6 +98,12 @@ X_Y_LATER = X_Y.replace("const ", "")
         (f"{ALL}{X_Y}__syncthreads();\nif (y >= M || x >= N) return;\nout[y * N + x] = v;",
          f"{ALL}{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\n"
          "if (y >= N || x >= M) return;\nout[y * M + x] = v;"),
+        (f'// block = ["32", "8"]\n{ALL}__shared__ float t[T][T];\nfor (int j = 0; j < 8; j++)\n  f(j);\n'
+         "for (int j = 0; j < T; ++j) f(j);",
+         f'// block = ["32", "8"]\n{ALL}__shared__ float t[T][T];\nfor (int j = 0; j < T; j += 8)\n  f(j);\n'
+         "for (int j = 0; j < T; j += 8) f(j);"),
+        (f'// block = ["32", "8"]\n{ALL}__shared__ float t[T][T];\nfor (int j = 0; j < T; j += 8) f(j);', None),
+        (f'// block = ["32"]\n{ALL}__shared__ float t[T][T];\nfor (int j = 0; j < T; j++) f(j);', None),
         (f"{ALL}t = in[r * N + c];\n__syncthreads();\nif (M > N) f(t);", None),
         (f'// grid = ["cdiv(N, B)", "cdiv(M, B)"]\n{ALL}if (r < M && c < N) out[r * M + c] = in[c * N + r];',
          f'// grid = ["cdiv(M, B)", "cdiv(N, B)"]\n{ALL}if (r < N && c < M) out[r * M + c] = in[c * N + r];'),

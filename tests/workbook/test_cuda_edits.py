@@ -180,6 +180,9 @@ OF_PARTS = "int t = threadIdx.x;\nint lane = t & 31, warp = t >> 5, row = i >> 2
         ("__shared__ int a[8][32];\na[t][0] = 0;\nx = a[b[i]][w] + a[i][w];",
          "the two indices of `a` exchanged in lines 2 and 3",
          "__shared__ int a[8][32];\na[0][t] = 0;\nx = a[w][b[i]] + a[w][i];"),
+        ("__shared__ int a[8][32];\na[y + j][x] = 0;\nv = a[x + k][y];",
+         "`a[x][y + k]` in place of `a[x + k][y]` in line 3",
+         "__shared__ int a[8][32];\na[y + j][x] = 0;\nv = a[x][y + k];"),
         ("for (i = 0; i <= T; i += R) {}\nfor (i = 0; i <= T; i += R) {}",
          "`i < T` in place of `i <= T` in lines 1 and 2",
          "for (i = 0; i < T; i += R) {}\nfor (i = 0; i < T; i += R) {}"),
@@ -188,6 +191,13 @@ OF_PARTS = "int t = threadIdx.x;\nint lane = t & 31, warp = t >> 5, row = i >> 2
 def test_what_is_often_mistyped_is_changed(text: str, said: str, becomes: str) -> None:
     made = {edit.said: edit.applied(text) for edit in edits(text)}
     assert made[said] == becomes
+
+
+def test_what_is_added_to_an_index_stays_where_no_access_adds_to_the_other() -> None:
+    text = "__shared__ int a[8][32];\na[y + j][x] = 0;\nv = a[{}];"
+    for index in ("y + j][x", "x][y + j", "z + j][x"):
+        made = [edit.said for edit in edits(text.format(index)) if "with `" in edit.why]
+        assert not [said for said in made if said.endswith("in line 3")], index
 
 
 @pytest.mark.parametrize(
