@@ -438,6 +438,7 @@ def _turned_behind(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     }
     ((line, barrier),) = barriers
     at = line.start + barrier.end()
+    store = _stored(text, at, int_sizes(text)[0])
     conditions = [edit for edit in _stored_where(text) if edit.line > line.number]
     for built_in, why in _TURNED.items():
         sets = " ".join(f"{place.name} = {place.turned(built_in)};" for place in places)
@@ -445,9 +446,38 @@ def _turned_behind(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             f"`{sets}` behind the barrier in line {line.number}{', and without const,' if constants else ''}"
         )
         changes = (*sorted(constants), (at, at, f" {sets}"))
+        if built_in == "threadIdx" and not (in_row := _in_row(store, places)):
+            if in_row is False:
+                yield _turned_before(places, constants, line, at)
+            why = ""
         yield Edit(behind, line.number, changes, why)
         for edit in (*conditions, *_sizes_behind(text)):
             yield Edit(f"{behind} and {edit.said}", line.number, (*changes, *edit.changes), why)
+
+
+def _in_row(store: _Stored | None, places: Sequence[_Place]) -> bool | None:
+    """Whether threads beside one another store to one row, where their numbers have changed places; None where that is
+    not plain."""
+    found = [place for place in places if store and place.name in re.findall(r"\w+", store.column)]
+    return found[0].own == "y" if len(found) == 1 else None
+
+
+def _turned_before(places: Sequence[_Place], constants: Iterable[Change], line: Line, at: int) -> Edit:
+    """The places of threads in the input turned, and those in the output as these were."""
+    sets = " ".join(f"{place.name} = {place.text};" for place in places)
+    inputs = " and ".join(f"`{place.turned('threadIdx')}` in place of `{place.text}`" for place in places)
+    turned: list[Change] = []
+    for place in places:
+        start = place.line.start + place.line.text.index(place.text, place.start - place.line.start)
+        turned.append((start, start + len(place.text), place.turned("threadIdx")))
+    numbers = where([*dict.fromkeys(place.line.number for place in places)])
+    return Edit(
+        f"{inputs} in {numbers}, `{sets}` behind the barrier in line {line.number}"
+        f"{', and without const,' if constants else ''}",
+        places[0].line.number,
+        tuple(sorted((*constants, *turned, (at, at, f" {sets}")))),
+        _TURNED["threadIdx"],
+    )
 
 
 def through_tile(source: str) -> Iterator[Edit]:
@@ -458,7 +488,7 @@ def through_tile(source: str) -> Iterator[Edit]:
         (line,) = (line for line in lines if line.number == number)
         read = re.search(rf"\b{array}\[([^\[\]]{{1,100}})\]\[([^\[\]]{{1,100}})\](?!\s*=(?!=))", line.text)
         for edit in _turned_behind(text, lines) if read else ():
-            if read and edit.why == _TURNED["threadIdx"]:
+            if read and edit.why != _TURNED["blockIdx"]:
                 exchanged = in_place(line, read, 0, f"{array}[{read[2]}][{read[1]}]")
                 changes = tuple(sorted((*edit.changes, *exchanged.changes)))
                 yield replace(edit, said=f"{edit.said} and {exchanged.said}", changes=changes)
@@ -565,6 +595,8 @@ class _Place:
     name: str
     axis: str
     text: str
+    own: str
+    """The side along which the thread's number in its block is."""
     others: Mapping[str, str]
     """A thread's numbers in its block as they are written, each with the one along the other side."""
 
@@ -582,18 +614,17 @@ def _either(names: Iterable[str]) -> str:
 def _places(lines: Sequence[Line]) -> Iterator[_Place]:
     """Wherever a thread's place along x or y is set."""
     named = {found["axis"]: found["name"] for line in lines for found in _OWN.finditer(line.text)}
+    ways = ({axis: f"threadIdx.{axis}" for axis in _OTHER}, named)
+    axes = {written: axis for way in ways for axis, written in way.items()}
     others = {
-        written: other
-        for way in ({axis: f"threadIdx.{axis}" for axis in _OTHER}, named)
-        for axis, written in way.items()
-        if (other := way.get(_OTHER[axis]))
+        written: other for way in ways for axis, written in way.items() if (other := way.get(_OTHER[axis]))
     }
     pattern = re.compile(_ALL_AT.format(own=_either(others)))
     for line in lines:
         for found in pattern.finditer(line.text):
-            if re.search(_either(others), found["all"]):
+            if own := re.search(_either(others), found["all"]):
                 start = line.start + found.start("name")
-                yield _Place(line, start, found["name"], found["axis"], found["all"], others)
+                yield _Place(line, start, found["name"], found["axis"], found["all"], axes[own[0]], others)
 
 
 def _all_at(lines: Sequence[Line]) -> list[_Place]:

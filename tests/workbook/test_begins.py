@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from grader.workbook.begins import along_rows, edits, of_block, stored_elsewhere, turned
@@ -15,6 +17,7 @@ X_Y = "const int x = blockIdx.x * T + threadIdx.x;\nconst int y = blockIdx.y * T
 TX_TY = "int tx = threadIdx.x, ty = threadIdx.y;\n"
 U_V = "int u = tx + blockIdx.x * T, v = ty + blockIdx.y * T;\n"
 X_Y_LATER = X_Y.replace("const ", "")
+X_Y_TURNED = "int x = blockIdx.x * T + threadIdx.y;\nint y = blockIdx.y * T + threadIdx.x;\n"
 
 
 @pytest.mark.parametrize(
@@ -98,6 +101,12 @@ X_Y_LATER = X_Y.replace("const ", "")
         (f"{ALL}{X_Y}__syncthreads();\nif (y >= M || x >= N) return;\nout[y * N + x] = v;",
          f"{ALL}{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\n"
          "if (y >= N || x >= M) return;\nout[y * M + x] = v;"),
+        (f"{ALL}{X_Y}__syncthreads();\nout[x * M + y] = v;",
+         f"{ALL}{X_Y_LATER}__syncthreads(); x = blockIdx.x * T + threadIdx.y; y = blockIdx.y * T + threadIdx.x;\n"
+         "out[x * M + y] = v;"),
+        (f"{ALL}{X_Y}__syncthreads();\nout[y * M + x] = v;",
+         f"{ALL}{X_Y_TURNED}__syncthreads(); x = blockIdx.x * T + threadIdx.x; y = blockIdx.y * T + threadIdx.y;\n"
+         "out[y * M + x] = v;"),
         (f'// block = ["32", "8"]\n{ALL}__shared__ float t[T][T];\nfor (int j = 0; j < 8; j++)\n  f(j);\n'
          "for (int j = 0; j < T; ++j) f(j);",
          f'// block = ["32", "8"]\n{ALL}__shared__ float t[T][T];\nfor (int j = 0; j < T; j += 8)\n  f(j);\n'
@@ -135,6 +144,17 @@ def test_what_is_said_names_the_places() -> None:
     assert edit.said.endswith(
         "= blockIdx.x * T + threadIdx.y;` behind the barrier in line 3, and without const,"
     )
+
+
+@pytest.mark.parametrize(("index", "side"), [("x * M + y", "y"), ("y * M + x", "x")])
+def test_neighbours_are_said_to_write_neighbours_where_they_do(index: str, side: str) -> None:
+    of_threads = [
+        edit for edit in edits(f"{ALL}{X_Y}__syncthreads();\nout[{index}] = v;") if "thread" in edit.said
+    ]
+    said = [edit for edit in of_threads if edit.why.startswith("Threads beside one another")]
+    assert said
+    for edit in said:
+        assert re.search(rf"\b{side} = [^;]*threadIdx\.x;[^`]*` behind", edit.said)
 
 
 @pytest.mark.parametrize(
