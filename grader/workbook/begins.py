@@ -29,6 +29,7 @@ _OTHER_AXIS = re.compile(
     r"\bblockIdx\.(?P<of>[xyz])\s*\*\s*blockDim\.(?P<by>[xyz])\b|\bblockDim\.(?P<times>[xyz])\s*\*\s*blockIdx\.(?P<its>[xyz])\b"
 )
 _CAST = r"(?:\(\s*[\w ]+\)\s*|[\w<>]+\s*\(\s*)?"
+_FLAT = rf"(?<![\w.]){_CAST}{{}}\s*\)?\s*\*\s*\w+\s*\+\s*{{}}\b"
 _OF_GRID = re.compile(
     rf"\b(?P<name>\w+)\s*=\s*(?P<all>(?P<before>threadIdx\.[xy]\s*\+\s*)?{_CAST}(?:blockIdx\.(?P<axis>[xy])\s*\)?\s*\*\s*"
     r"(?P<by>\w+(?:\.[xy])?)|(?P<times>\w+(?:\.[xy])?)\s*\*\s*blockIdx\.(?P<its>[xy]))(?P<behind>\s*\+\s*threadIdx\.[xy])?)\s*;"
@@ -556,10 +557,14 @@ def _sizes_of_bounds(source: str, text: str) -> Iterator[Edit]:
 
 def turned(source: str) -> str:
     """Where a thread is to write where blocks turn tiles of a matrix; "" where its place in the input is not plain."""
-    places = {place.axis: place.turned("blockIdx") for place in _all_at(list(lines_of(source)))}
+    places = {place.axis: place for place in _all_at(list(lines_of(source)))}
     if not places:
         return ""
-    place = f"to row `{places['y']}`, column `{places['x']}` of the output, on a condition about these"
+    row, column = (places[axis].turned("blockIdx") for axis in "yx")
+    by_x = _FLAT.format(places["x"].name, places["y"].name)
+    if re.search(rf"{by_x}\s*\](?!\s*=(?!=))", plain(source)):  # what is read: x counts rows there
+        row, column = column, row
+    place = f"to row `{row}`, column `{column}` of the output, on a condition about these"
     return f"Let a thread write {place}. {_TURNED['blockIdx']}"
 
 
@@ -659,11 +664,10 @@ def along_rows(source: str) -> Edit | None:
     if found.keys() != _OTHER.keys():
         return None
     names = {axis: place.name for axis, place in found.items()}
-    flat = rf"(?<![\w.]){_CAST}{{}}\s*\)?\s*\*\s*\w+\s*\+\s*{{}}\b"
     text = plain(source)
-    if not re.search(flat.format(names["x"], names["y"]), text):
+    if not re.search(_FLAT.format(names["x"], names["y"]), text):
         return None
-    if re.search(flat.format(names["y"], names["x"]), text):
+    if re.search(_FLAT.format(names["y"], names["x"]), text):
         return None
     changes = sorted(
         (place.start, place.start + len(place.name), names[_OTHER[axis]]) for axis, place in found.items()

@@ -182,6 +182,10 @@ def test_the_place_in_the_output_is_told() -> None:
     assert (
         "to row `blockIdx.x * T + threadIdx.y`, column `blockIdx.y * T + threadIdx.x` of the output" in told
     )
+    for written in ("t = in[y * N + x];", "t = in[y * N + x];\nout[size_t(x) * M + y] = t;"):
+        assert turned(f"{X_Y}{written}") == told
+    by_x = turned(f"{X_Y}t = in[size_t(x) * N + y];\nout[size_t(y) * M + x] = t;")
+    assert "to row `blockIdx.y * T + threadIdx.x`, column `blockIdx.x * T + threadIdx.y` of the" in by_x
     assert not turned(X0_Y0)
 
 
