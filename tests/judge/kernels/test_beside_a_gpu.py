@@ -60,6 +60,17 @@ def test_it_counts_what_it_counts_alone(beside: DevicePool) -> None:
     assert found.cases == alone.cases
 
 
+def test_cases_are_shared_by_the_children_on_a_gpu_that_can_be_used(
+    beside: DevicePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second, unusable = Runner("emulator", beside.arch), Runner("emulator", "sm_1")
+    monkeypatch.setattr(beside, "_also_on_gpu", [second, unusable])
+    with beside.judges() as children:
+        assert children == [beside.gpu, second]
+    for child in (second, unusable):
+        child.close()
+
+
 def test_the_main_size_is_looked_at_while_cases_are_tried(
     beside: DevicePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
