@@ -30,8 +30,8 @@ def test_others_are_out_of_reach(protection: str, monkeypatch: pytest.MonkeyPatc
     under(protection, monkeypatch)
     with ChildProcess("emulator", threads=1) as sibling:
         sibling.hello()
-        pids = [os.getpid(), sibling._process.pid]
-        _, printed = attack(BODY.format(pids=pids, pipe=sibling._replies), protection, monkeypatch)
+        pids = [os.getpid(), sibling._begun.process.pid]
+        _, printed = attack(BODY.format(pids=pids, pipe=sibling._begun.replies), protection, monkeypatch)
         assert printed.count("refused") == 12, printed
         assert sibling.ask([Release()], 60).failure is None
 

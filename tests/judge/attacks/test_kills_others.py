@@ -34,7 +34,7 @@ def test_nobody_else_is_signalled(protection: str, monkeypatch: pytest.MonkeyPat
     under(protection, monkeypatch)
     with ChildProcess("emulator", threads=1) as sibling:
         sibling.hello()
-        pids = [os.getpid(), sibling._process.pid]
+        pids = [os.getpid(), sibling._begun.process.pid]
         _, printed = attack(BODY.format(pids=pids), protection, monkeypatch)
         assert "DONE" not in printed
         assert printed.count("refused") == 22
