@@ -237,7 +237,7 @@ def _records(
             at_problem = known.at(topic, problem, seed)
             return Look(kernel, topic, sampled, problem, planned, at_problem).run(runner, rng)
     except Refused as refused:
-        reason, by_an_int = refused.reason, _counted_by_an_int(topic, sampled, problem)
+        reason, by_an_int = refused.reason, _counted_by_an_int(topic, problem)
         source = kernel.file.source
         if narrow := (by_an_int and integers.rounded(source)) or integers.too_small(source):
             for general in (RANGES, OTHERWISE) if by_an_int else (RANGES, OTHERWISE, COVER):
@@ -251,10 +251,9 @@ def _records(
         raise _Beyond(refused.verdict, f"{so_far}: {reason}") from None
 
 
-def _counted_by_an_int(topic: KernelTopic, sampled: Sampled, problem: Problem) -> bool:
+def _counted_by_an_int(topic: KernelTopic, problem: Problem) -> bool:
     """Whether an int counts the elements of every array, as it has to at the main size."""
-    most = max(math.prod(shape) for shape in sampled.shapes(problem).values())
-    return problem == topic.sizes_main or most <= MOST_OF_AN_INT
+    return problem == topic.sizes_main or not other_ways.beyond_an_int(topic, problem)
 
 
 def _limits(runner: Runner, as_it_is: bool) -> Limits:

@@ -27,7 +27,7 @@ STEPS = (*range(1, 17), 24, 32, 48, 64, 96, 128, 256)
 
 def found(kernel: Kernel, topic: Topic, sms: int) -> list[Problem]:
     """At most MOST of them, each as near to one of the topic's as it may be."""
-    large = [each for each in (topic.sizes_main, *topic.sampled_cases) if _beyond_an_int(topic, each)]
+    large = [each for each in (topic.sizes_main, *topic.sampled_cases) if beyond_an_int(topic, each)]
     partings = thresholds.Launches(kernel, sms).distinct(topic.judge_cases)[:MOST_CONDITIONS]
     conditions = [parting.way for parting in partings]
     wanted = {
@@ -69,9 +69,10 @@ def _possible(topic: Topic, bases: Sequence[Problem], name: str, sizes: Sequence
     for base in bases:
         for size in sizes:
             problem = {**base, name: size}
-            if size > 0 and not impossible(problem, topic.signature) and _beyond_an_int(topic, problem):
+            if size > 0 and not impossible(problem, topic.signature) and beyond_an_int(topic, problem):
                 yield problem
 
 
-def _beyond_an_int(topic: Topic, problem: Problem) -> bool:
+def beyond_an_int(topic: Topic, problem: Problem) -> bool:
+    """Whether an array has more elements than an int counts."""
     return max(map(math.prod, topic.shapes(problem).values())) > MOST_OF_AN_INT
