@@ -176,14 +176,21 @@ def _shared(lines: list[Line]) -> Iterator[Edit]:
         yield Edit(f"`__shared__` in front of {names} in {lines_in}", group[0][1], changes, why)
 
 
+def _by_two_indices(lines: list[Line]) -> Iterator[tuple[Line, re.Match[str]]]:
+    """Accesses to elements of two dimensions; declarations are none."""
+    for line in lines:
+        for found in _TWO_INDICES.finditer(line.text):
+            if not _TYPE_BEFORE.search(line.text[: found.start()]):
+                yield line, found
+
+
 def _swizzled(source: str, lines: list[Line]) -> Iterator[Edit]:
     """Columns exchanged by `^` of the row, where some accesses of an array in shared memory have that alone."""
     shared = shared_arrays(source)
     accesses: dict[str, list[tuple[Line, re.Match[str]]]] = {}
-    for line in lines:
-        for found in _TWO_INDICES.finditer(line.text):
-            if found[1] in shared and not _TYPE_BEFORE.search(line.text[: found.start()]):
-                accesses.setdefault(found[1], []).append((line, found))
+    for line, found in _by_two_indices(lines):
+        if found[1] in shared:
+            accesses.setdefault(found[1], []).append((line, found))
     for name, places in accesses.items():
         key = next(filter(None, (_key(found) for _, found in places)), None)
         others = [(line, found) for line, found in places if key and "^" not in found[3]]
@@ -209,12 +216,7 @@ def _key(access: re.Match[str]) -> str | None:
 def _added_to_other(source: str, lines: list[Line]) -> Iterator[Edit]:
     """What is added to one of two indices added to the other one, as where the array is accessed elsewhere."""
     shared = shared_arrays(source)
-    accesses = [
-        (line, found)
-        for line in lines
-        for found in _TWO_INDICES.finditer(line.text)
-        if found[1] in shared and not _TYPE_BEFORE.search(line.text[: found.start()])
-    ]
+    accesses = [(line, found) for line, found in _by_two_indices(lines) if found[1] in shared]
     for line, found in accesses[:_MOST_ACCESSES]:
         sums = [_SUM.fullmatch(found[side].strip()) for side in (2, 3)]
         for side, total in zip((2, 3), sums, strict=True):
@@ -239,15 +241,14 @@ def _indices(source: str, lines: list[Line]) -> Iterator[Edit]:
     stored: list[Edit] = []
     alike: dict[str, list[tuple[Line, re.Match[str]]]] = {}
     of_array: dict[str, list[Edit]] = {}
-    for line in lines:
-        for found in _TWO_INDICES.finditer(line.text):
-            name, first, second = found.groups()
-            if first == second or _TYPE_BEFORE.search(line.text[: found.start()]):
-                continue
-            edit = in_place(line, found, 0, f"{name}[{second}][{first}]")
-            (stored if _STORED.match(line.text, found.end()) else read).append(edit)
-            of_array.setdefault(name, []).append(edit)
-            alike.setdefault(found[0], []).append((line, found))
+    for line, found in _by_two_indices(lines):
+        name, first, second = found.groups()
+        if first == second:
+            continue
+        edit = in_place(line, found, 0, f"{name}[{second}][{first}]")
+        (stored if _STORED.match(line.text, found.end()) else read).append(edit)
+        of_array.setdefault(name, []).append(edit)
+        alike.setdefault(found[0], []).append((line, found))
     yield from read
     yield from stored
     for places in alike.values():
