@@ -13,6 +13,7 @@ from grader.emulator import metrics
 from grader.emulator.machine.records import by_line
 from grader.errors import WarpladderError
 from grader.judge.claims import costs
+from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import make
 from grader.judge.kernels import overlaps, submission
 from grader.judge.kernels.case_runner import CaseRunner
@@ -46,6 +47,7 @@ _OF_ELEMENT = "1"
 """The step of a loop that counts elements, and not from 0."""
 _GRID = re.compile(r"\bgridDim\.([xyz])\b")
 _FILLS = re.compile(r"^\w[\w ]*?\b(?P<name>\w+)\s*=\s*(?P<first>0|threadIdx\.x)$")
+_CONFLICTS = "shared_conflicts"
 _SHARE = re.compile(r"\bcdiv\(([^(),]+),\s*([^(),]+)\)")
 
 
@@ -118,20 +120,23 @@ def _not_turned(runner: CaseRunner, current: KernelSubmission, rung: str) -> str
 
 
 def _narrow(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
-    """Which constant makes blocks as wide as a warp, where banks conflict since it takes several rows of a block."""
-    counters = current.counters or {}
-    if not any(counters.get(name) for name in metrics.SHARED_CONFLICTS.values()):
+    """Which constant makes blocks as wide as a warp, where banks conflict since it takes several rows of a block, and
+    the rung asks that none do."""
+    asked = (claim.expect.names for claim in runner.topic.claims if claim.rung == rung and claim.expect)
+    if not any(_CONFLICTS in names for names in asked) or not with_sums(current.counters or {})[_CONFLICTS]:
         return ""
     (launch,) = current.file.launches
     name = launch.block[0].text if len(launch.block) > 1 else ""
     width = int(current.compiled.constants.get(name, WARP))
+    if width >= WARP:
+        return ""
     declared = rf"(?m)^(?P<before>[ \t]*constexpr\s+\w+\s+{re.escape(name)}\s*=\s*){width}\b"
     wider = re.sub(declared, rf"\g<before>{WARP}", current.file.source)
-    if width >= WARP or not _holds(runner, current, wider, rung):
+    if not _holds(runner, current, wider, rung):
         return ""
     return (
-        f"A row of the block has {width} threads, so that a warp takes {WARP // width} rows at a time, whose elements "
-        f"are in the same banks: with `{name} = {WARP}`, as wide as a warp, there are no bank conflicts."
+        f"A row of the block has {width} threads, so that a warp takes {WARP // width} rows at a time, and some of "
+        f"their elements are in the same bank: with `{name} = {WARP}`, as wide as a warp, there are no bank conflicts."
     )
 
 

@@ -276,17 +276,18 @@ def test_a_tile_that_exchanges_nothing_is_told_how_it_is_turned(text: str, said:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "rung", "said"),
     [
-        (
-            NARROW,
-            "a warp takes 2 rows at a time, whose elements are in the same banks: with `T = 32`, as wide",
-        ),
-        (NARROW.replace("T + 1", "T"), ""),  # nor are there none then
+        (NARROW, "03_padded_tile", "takes 2 rows at a time, and some of their elements are in the same bank: with `T "
+         "= 32`, as wide as a warp, there are no bank conflicts."),
+        (NARROW.replace("T + 1", "T"), "03_padded_tile", ""),  # nor are there none then
+        (NARROW.replace("T + 1", "T"), "02_shared_tile", ""),  # which asks for something else
     ],
-)
-def test_a_block_that_is_narrower_than_a_warp_is_told_so_where_banks_conflict(text: str, said: str) -> None:
-    found = told("transpose", text, "03_padded_tile", M=64, N=64)
+)  # fmt: skip
+def test_a_block_that_is_narrower_than_a_warp_is_told_so_where_banks_conflict(
+    text: str, rung: str, said: str
+) -> None:
+    found = told("transpose", text, rung, M=64, N=64)
     assert said in found
     assert bool(said) == bool(found)
 
