@@ -125,14 +125,7 @@ class CaseRunner:
                 case, future = begun.popleft()
                 outcome = future.result()
                 if outcome.refusal is not None:
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    wait([other for _, other in begun], AT_THE_END)
-                    ended = [*at_work]
-                    for child in ended:
-                        child.interrupt()
-                    pool.shutdown()
-                    for child in ended:
-                        child.restart()
+                    _end(pool, [other for _, other in begun], at_work)
                     left, begun = iter(()), deque()
                 yield case, outcome
                 ahead = 1 + 2 * len(self.others)
@@ -305,6 +298,18 @@ class CaseRunner:
         count = attempt.multiprocessors
         device = f"{count} multiprocessors" if count != 1 else "one multiprocessor"
         return refused.saying(f"{ON_FEWER} {device}, so that each block has more to do: {refused.reason}")
+
+
+def _end(pool: ThreadPoolExecutor, begun: Collection[Future[Outcome]], at_work: Collection[Runner]) -> None:
+    """Have no case run any more: of those that were begun, the children that are still at work are replaced."""
+    pool.shutdown(wait=False, cancel_futures=True)
+    wait(begun, AT_THE_END)
+    late = [*at_work]
+    for child in late:
+        child.interrupt()
+    pool.shutdown()
+    for child in late:
+        child.restart()
 
 
 def on_fewer(
