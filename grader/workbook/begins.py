@@ -14,6 +14,7 @@ from grader.workbook.cuda_source import (
     factors,
     int_sizes,
     line_at,
+    named_numbers,
     plain,
     shared_arrays,
     statement,
@@ -51,7 +52,6 @@ _ALL_AT = (
     r"\b(?P<name>\w+)\s*=\s*(?P<all>(?:{own}\s*\+\s*)?blockIdx\.(?P<axis>[xy])\s*\*\s*\w+(?:\.[xy])?(?:\s*\+\s*{own})?)"
     r"\s*(?=[;,])"
 )
-_OWN = re.compile(r"\b(?P<name>\w+)\s*=\s*threadIdx\.(?P<axis>[xy])\s*(?=[;,])")
 _BARRIER = re.compile(r"\b__syncthreads\(\)\s*;")
 _CONST = re.compile(r"\bconst\s+(?=\w)")
 _STORE_IF = re.compile(
@@ -618,7 +618,8 @@ def _either(names: Iterable[str]) -> str:
 
 def _places(lines: Sequence[Line]) -> Iterator[_Place]:
     """Wherever a thread's place along x or y is set."""
-    named = {found["axis"]: found["name"] for line in lines for found in _OWN.finditer(line.text)}
+    numbers = (number for line in lines for number in named_numbers(line.text))
+    named = {axis: name for name, axis in numbers if axis in _OTHER}
     ways = ({axis: f"threadIdx.{axis}" for axis in _OTHER}, named)
     axes = {written: axis for way in ways for axis, written in way.items()}
     others = {

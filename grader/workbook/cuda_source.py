@@ -97,6 +97,7 @@ _DIVISION = re.compile(
     re.MULTILINE,
 )
 
+_NUMBER = re.compile(r"\b(\w+)\s*=\s*threadIdx\.([xyz])\s*(?=[;,])")
 _TOGETHER = re.compile(
     r"\b__shared__\b|\b__(?:shfl|reduce|match|ballot|any|all)_|\basm\b|\b(?:cooperative_groups|cub|wmma)\b"
 )
@@ -563,8 +564,13 @@ def _of_thread_alone(source: str) -> str:
 
 def _own_numbers(source: str, axes: str) -> str:
     """The same of its numbers along some axes."""
-    named = re.findall(rf"\b(\w+)\s*=\s*threadIdx\.[{axes}]\s*[;,]", plain(source))
+    named = (name for name, axis in named_numbers(plain(source)) if axis in axes)
     return "|".join([rf"threadIdx\.[{axes}]", *named])
+
+
+def named_numbers(text: str) -> list[tuple[str, str]]:
+    """The variables that are set to the thread's number in its block along an axis, each with that."""
+    return _NUMBER.findall(text)
 
 
 def steps(source: str, line: int) -> tuple[tuple[str, int], ...]:
@@ -599,7 +605,7 @@ def one_a_thread(source: str, line: int, array: str) -> tuple[int, ...]:
 
 def one_row_a_thread(source: str, line: int, array: str) -> bool:
     """Whether a line's kernel stores to an array of two dimensions in the row of the thread's number along y alone."""
-    own = {"threadIdx.y", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.y\s*[;,]", plain(source))}
+    own = {"threadIdx.y", *(name for name, axis in named_numbers(plain(source)) if axis == "y")}
     stored = {row for _, stores, row, _ in _of_two(source, line, array) if stores}
     return bool(stored) and stored <= own
 
