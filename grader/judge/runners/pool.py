@@ -28,9 +28,8 @@ Progress = Callable[[str, str], None]
 """Called with a rung's id and what is done with it: "compile", "judge", "count", "model", "time" or "done".
 It may be called from several threads."""
 
-CORES_EACH, BESIDE_GPU, MOST_EMULATORS = 2, 4, 8
-"""Cores of an emulator of a grade, whose cases have few blocks, and of one that only counts and looks beside a GPU; and
-how many there are on a large machine."""
+CORES_EACH, MOST_EMULATORS = 2, 8
+"""Cores of an emulator of a grade, whose cases have few blocks, and how many there are on a large machine."""
 
 REMEDY = "run `ladder doctor`, or use --device emulator"
 
@@ -59,7 +58,7 @@ class DevicePool:
             check_arch(arch)
         self._also_on_gpu = [Runner("pycuda")] if self.gpu is not None and jobs is None else []
         self.at_once = (jobs or 1) * pools
-        self.jobs = jobs = jobs or _emulators(beside_gpu=self.gpu is not None)
+        self.jobs = jobs = jobs or _emulators()
         self._gpu_in_use = threading.Lock()
         self._lock = threading.Lock()
         self._working = 0  # how many have work for an emulator, or will have
@@ -188,11 +187,9 @@ class DevicePool:
         self.close()
 
 
-def _emulators(*, beside_gpu: bool) -> int:
+def _emulators() -> int:
     """How many emulators a grade has: two where there are two cores, as the parent and each of them wait in turn."""
     cores = usable()
-    if beside_gpu:
-        return max(1, min(MOST_EMULATORS, cores // BESIDE_GPU))
     return max(min(2, cores), min(MOST_EMULATORS, cores // CORES_EACH))
 
 
