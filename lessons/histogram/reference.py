@@ -65,7 +65,15 @@ def make_inputs(
 def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
     """bins (256), float64: how often each byte is there."""
     parts = (inputs["in"][start : start + CHUNK] for start in range(0, problem["N"], CHUNK))
-    return {"bins": sum((np.bincount(part, minlength=BINS) for part in parts), np.zeros(BINS))}
+    return {"bins": sum(map(_counts, parts), np.zeros(BINS))}
+
+
+def _counts(part: Array) -> Exact:
+    """How often each byte is in a part. Pairs of bytes are counted, which are half as many."""
+    pairs = np.ascontiguousarray(part[: len(part) // 2 * 2]).view(np.uint16)
+    by_pair = np.bincount(pairs, minlength=BINS * BINS).reshape(BINS, BINS)
+    rest = np.bincount(part[len(pairs) * 2 :], minlength=BINS)
+    return np.asarray(by_pair.sum(axis=0) + by_pair.sum(axis=1) + rest, np.float64)
 
 
 def magnitude(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
