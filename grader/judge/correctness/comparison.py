@@ -262,6 +262,14 @@ def compare_within(
     return comparison
 
 
+def largest_error(actual: Array, expected: Array, allowed: Array | None) -> float | None:
+    """Of a part of an output that is right, over what is allowed, None: equality; None of one that is wrong, or has to
+    be looked at element by element."""
+    errors = np.empty(actual.size)
+    limit = None if allowed is None else np.broadcast_to(allowed, actual.shape).reshape(-1)
+    return _worst_of_right(actual.reshape(-1), expected.reshape(-1), limit, errors)
+
+
 def _worst_of_right(actual: Array, expected: Array, limit: Array | None, errors: Array) -> float | None:
     """The largest error over its limit of a piece that is right and finite, found in few passes over `errors`, which is
     overwritten; None where it has to be looked at element by element."""

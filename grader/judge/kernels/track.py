@@ -41,7 +41,7 @@ from grader.judge.child.protocol import (
     Upload,
 )
 from grader.judge.correctness import pieces
-from grader.judge.correctness.cases import CaseData, bound, check_room, yardstick_error
+from grader.judge.correctness.cases import bound, check_room, yardstick_error
 from grader.judge.correctness.comparison import within
 from grader.judge.correctness.guards import GUARD, POISON, UNSET, damage, frame, unwritten
 from grader.judge.correctness.verdict import of_comparison, of_guards
@@ -49,7 +49,7 @@ from grader.judge.kernels import fresh
 from grader.judge.kernels.case_run import as_bytes
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.fresh import Fresh
-from grader.judge.kernels.large.results import known, results
+from grader.judge.kernels.large.results import Known, results
 from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import PAGE, Runner
@@ -123,7 +123,7 @@ class Values:
     topic: Topic
     problem: Problem
     warm_up: Fresh
-    known: CaseData
+    known: Known
     rounds: dict[str, Array]  # pools, by input
     tables: dict[str, Array]  # of rounds
     sums: bool  # whether rounds have inputs of which every sum is exact
@@ -141,7 +141,7 @@ class Values:
         made = fresh.balanced if sums else partial(fresh.drawn, kind="real")
         pools = made(topic, rng, nbytes=fresh.POOL_BYTES)
         tables = topic.tables(problem, rng)
-        return cls(topic, problem, warm_up, known(topic, problem, warm_up), pools, tables, sums)
+        return cls(topic, problem, warm_up, Known(topic, problem, warm_up), pools, tables, sums)
 
 
 class KernelTrack:
@@ -165,7 +165,7 @@ class KernelTrack:
         self._round = self._round_of(WARM_UP)
         self._scratch: dict[str, int] = {}
         self._look_s = 0.0
-        """Seconds of the last look at an output."""
+        """Seconds of the last look at an output; before, of the warm-up's at all of it."""
         self._set_up()
         self._settle = self._read(FLUSH, self.flush_bytes)
         self._fault_in()
@@ -306,14 +306,18 @@ class KernelTrack:
         if number != WARM_UP:
             self._verify()
             return
+        start = time.monotonic()
         for name in self._outputs:
             comparison = self._values.known.compare(name, self._fetched(name))
             candidate.error_bound = candidate.error_bound or comparison.bound
             if comparison.error is not None:
                 candidate.error = max(candidate.error or 0.0, comparison.error)
-            wrong = of_comparison(comparison, self._values.known.advice, self.problem)
-            if wrong is not None:
+            if not comparison.right:
+                wrong = of_comparison(comparison, self._values.known.data.advice, self.problem)
+                assert wrong is not None, "a comparison that found something wrong"
                 raise wrong
+        if self._whole:
+            self._look_s = time.monotonic() - start
 
     def _fetched(self, name: str) -> Array:
         """An output, copied back, until something else is. Raises Refused where something around it has changed."""
@@ -392,7 +396,7 @@ class KernelTrack:
     @cached_property
     def _yardstick_error(self) -> float | None:
         """Of the warm-up's results, by the topic's yardstick of accuracy."""
-        return yardstick_error(self.topic, self.problem, self._values.known)
+        return yardstick_error(self.topic, self.problem, self._values.known.data)
 
     def accuracy(self, candidate: KernelCandidate) -> Accuracy | None:
         """A candidate's largest error, and the yardstick's on the same data; None without a yardstick. A grade does not

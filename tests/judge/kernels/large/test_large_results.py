@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import tracemalloc
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
 from grader.judge.correctness import cases, pieces
 from grader.judge.kernels.fresh import POOL_BYTES, Fresh
-from grader.judge.kernels.large.results import ByParts, results
+from grader.judge.kernels.large import results as results_module
+from grader.judge.kernels.large.results import ByParts, Known, known, results
 from grader.workbook import topics
 
 PROBLEMS: dict[str, dict[str, float]] = {
@@ -38,7 +40,7 @@ PROBLEMS: dict[str, dict[str, float]] = {
 def test_parts_give_what_the_whole_gives(
     name: str, problem: dict[str, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pieces, "PIECE", 100)
+    monkeypatch.setattr(results_module, "MOST_OF_A_PART", 100)
     topic = topics.load(name)
     case = cases.make(problem, "real")
     known = cases.compute(topic, case)
@@ -55,7 +57,7 @@ def test_parts_give_what_the_whole_gives(
 
 @pytest.mark.parametrize("name", ["stencil", "layernorm_backward", "gemv_int4", "histogram", "conv2d"])
 def test_parts_that_make_their_inputs_give_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "PIECE", 100)
+    monkeypatch.setattr(results_module, "MOST_OF_A_PART", 100)
     topic, problem = topics.load(name), PROBLEMS[name]
     inputs = Fresh.known(topic, problem).arrays(topic, problem)
     made, bounds = results(topic, inputs, problem, topic.rounds)
@@ -76,9 +78,49 @@ def test_a_part_of_an_input_is_where_it_is_in_all_of_it(kind: str) -> None:
         )
 
 
+@pytest.mark.parametrize("name", sorted({*PROBLEMS} - {"gemm", "conv2d"}))
+def test_what_is_compared_as_it_is_found_compares_as_what_is_written_down(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results_module, "MOST_OF_A_PART", 100)
+    topic, problem = topics.load(name), PROBLEMS[name]
+    values, rng = Fresh.known(topic, problem), np.random.default_rng(5)
+    written = known(topic, problem, values)
+    for output, expected in written.expected.items():
+        dtype = topic.signature[output].dtype
+        limit = written.allowed[output]
+        off = 0.1 * limit * rng.uniform(-1, 1, expected.shape) if limit is not None and dtype == "f4" else 0
+        with np.errstate(over="ignore"):
+            right = np.asarray(expected + off, dtype)
+        wrong = right.copy()
+        wrong.reshape(-1)[-1] += 1
+        found, as_written = (
+            Known(topic, problem, values).compare(output, right),
+            written.compare(output, right),
+        )
+        assert (found.right, found.error) == (True, as_written.error)
+        assert Known(topic, problem, values).compare(output, wrong) == written.compare(output, wrong)
+
+
+def test_nothing_is_written_down_to_compare_what_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    topic, problem = topics.load("vector_add"), PROBLEMS["vector_add"]
+    values = Fresh.known(topic, problem)
+    right = known(topic, problem, values).expected["c"].astype(np.float32)
+    monkeypatch.setattr(results_module, "known", None)
+    assert Known(topic, problem, values).compare("c", right).right
+
+
 @pytest.mark.parametrize("name", sorted({*PROBLEMS} - {"gemm"}))
 def test_a_part_takes_few_times_its_own_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "done", lambda find, count, step: find(iter([slice(step, 2 * step)])))
+    peaks = []
+
+    def second(find: Callable[[Iterator[slice]], object], count: int, step: int) -> None:
+        tracemalloc.start()
+        find(iter([slice(step, 2 * step)]))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+
+    monkeypatch.setattr(pieces, "done", second)
     topic = topics.load(name)
     assert topic.parts is not None
     problem = topic.problem("main")
@@ -87,9 +129,5 @@ def test_a_part_takes_few_times_its_own_memory(name: str, monkeypatch: pytest.Mo
         item.name: np.broadcast_to(np.ones((), item.dtype), shapes[item.name])
         for item in topic.signature.inputs
     }
-    work = ByParts(topic, topic.parts, problem, topic.rounds)
-    tracemalloc.start()
-    work.of(given)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 24 * pieces.PIECE_BYTES  # sixteen cores have a part each
+    ByParts(topic, topic.parts, problem, topic.rounds).of(given)
+    assert max(peaks) < 14 * 8 * results_module.MOST_OF_A_PART  # sixteen cores have a part each
