@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import secrets
+import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -85,6 +86,8 @@ class Fresh:
     start: int
     window: int  # words from `start` on
     seed: int
+    _last: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
+    """The words that a thread has asked for last, and which they are of a pool."""
 
     @classmethod
     def of(cls, pools: Mapping[str, Array], tables: Mapping[str, Array]) -> Fresh:
@@ -141,9 +144,18 @@ class Fresh:
         """Elements of an input that is no table, in its own type."""
         pool = self.pools[name]
         first, end = part.start * pool.itemsize // WORD, -(-part.stop * pool.itemsize // WORD)
-        words = pool.view(np.uint32)[self._chosen(np.arange(first, end, dtype=np.uint32))]
+        words = pool.view(np.uint32)[self._chosen_of(first, end)]
         skipped = part.start - first * WORD // pool.itemsize
         return words.view(pool.dtype)[skipped : skipped + part.stop - part.start]
+
+    def _chosen_of(self, first: int, end: int) -> Array:
+        """Which words of a pool so many words of an input are: the same for each input, whose parts are asked for one
+        behind the other."""
+        if getattr(self._last, "words", None) != (first, end):
+            self._last.words = first, end
+            self._last.chosen = self._chosen(np.arange(first, end, dtype=np.uint32))
+        chosen: Array = self._last.chosen
+        return chosen
 
     def _chosen(self, words: Array) -> Array:
         """Which words of a pool these words of an input are, in their place."""
