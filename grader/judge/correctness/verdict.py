@@ -143,8 +143,21 @@ NOTHING_WRITTEN = (
 """Of an output that nobody has written at all."""
 
 
-FAULTS = {"ILLEGAL_ADDRESS": GUARD, "MISALIGNED_ADDRESS": ALIGN}
-"""The statuses with which a GPU's driver stops a kernel that is at fault, and what would mend it."""
+_TRAPPED = (
+    "It has trapped (assert, __trap()), or accessed shared memory that is not there: beyond its end, or of a block of "
+    "the cluster that has ended."
+)
+FAULTS = {
+    "ILLEGAL_ADDRESS": GUARD,
+    "MISALIGNED_ADDRESS": ALIGN,
+    "ASSERT": _TRAPPED,
+    "HARDWARE_STACK_ERROR": "Its calls go too deep for the stack, or have overwritten it.",
+    "ILLEGAL_INSTRUCTION": _TRAPPED,
+    "INVALID_ADDRESS_SPACE": "An instruction for one memory was given the address of another.",
+    "INVALID_PC": "It jumped to where there is no code, as by a function pointer that was never set.",
+    "LAUNCH_FAILED": _TRAPPED,
+}
+"""The statuses with which a GPU's driver stops a kernel that is at fault, and what is behind it or would mend it."""
 
 NO_MEMORY = "OUT_OF_MEMORY"
 

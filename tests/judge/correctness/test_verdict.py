@@ -193,6 +193,12 @@ def test_a_fault_that_a_gpu_reports_is_the_kernels() -> None:
     assert "--device emulator" in text
 
 
+def test_a_launch_that_a_gpu_ends_for_what_the_kernel_did_is_a_wrong_kernels() -> None:
+    message = "cuCtxSynchronize failed: unspecified launch failure"
+    text = reason(verdict.of_failure(Failure(3, "LaunchError", message, status="LAUNCH_FAILED")))
+    assert "of a block of the cluster that has ended" in text
+
+
 def test_clock_and_death() -> None:
     assert "8 s" in reason(verdict.of_clock(8.0), "timeout")
     assert "SIGSEGV" in reason(verdict.of_end("ended with signal SIGSEGV"), "error")
