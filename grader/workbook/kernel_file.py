@@ -23,7 +23,14 @@ import numpy as np
 from grader.errors import WarpladderError
 from grader.workbook.compiler import capability, declared_kernels
 from grader.workbook.expressions import Expression
-from grader.workbook.launches.spec import SM_COUNT, LaunchSpec, Scratch, read_launch, read_scratch
+from grader.workbook.launches.spec import (
+    LAUNCH_KEYS,
+    SM_COUNT,
+    LaunchSpec,
+    Scratch,
+    read_launch,
+    read_scratch,
+)
 from grader.workbook.launches.tensor_map import TensorMapSpec, read_tensor_map
 from grader.workbook.signature import Signature
 from grader.workbook.source_file import SourceFile, read_source
@@ -104,6 +111,10 @@ def parse_source(source: str, signature: Signature, path: Path, starter: Path | 
     opening, closing = _find_block(lines, source, signature, path, starter)
     toml = [re.sub(r"^\s*// ?", "", line) for line in lines[opening + 1 : closing]]
     block = read(toml, path, first_line=opening + 2)
+    if key := next((key for key in block.values if key in LAUNCH_KEYS), None):
+        raise block.error(
+            f"`{key}` stands in no launch", key, "write // [[launch]] in a line of its own above it"
+        )
     block.allow("launch", "scratch", "tensor_map", "side_step", "smallest_arch")
     scratch = tuple(read_scratch(table, signature) for table in block.tables("scratch"))
     own = [item.name for item in scratch]

@@ -146,6 +146,11 @@ KERNEL, GRID, BLOCK = 'kernel = "gemm"', "grid = [1]", "block = [1]"
     ("lines", "line", "said"),
     [
         (["[[launch]]", KERNEL, GRID, "blok = [1]"], 5, "unknown key `blok`, did you mean `block`"),
+        (
+            [KERNEL, GRID],
+            2,
+            "`kernel` stands in no launch\n  → write // [[launch]] in a line of its own above it",
+        ),
         (["[[lunch]]", KERNEL], 2, "unknown key `lunch`, did you mean `launch`"),
         (["[launch]", KERNEL], 2, "write [[launch]]"),
         ([], 2, "launches nothing"),

@@ -16,7 +16,7 @@ from grader.workbook.strict_toml import Table
 SM_COUNT = "SMS"
 """What expressions call the device's number of streaming multiprocessors."""
 
-_LAUNCH_KEYS = (
+LAUNCH_KEYS = (
     "kernel", "when", "args", "grid", "block", "shared", "zero", "constant", "cooperative", "cluster",
 )  # fmt: skip
 _NAME_EXPRESSION = re.compile(r"[A-Za-z_:][\w :<>,*&()+\-/%.'|^~!=?\[\]]{0,499}", re.ASCII)
@@ -106,7 +106,7 @@ def read_launch(
     table: Table, signature: Signature, scratch: Sequence[str], maps: Sequence[TensorMapSpec]
 ) -> LaunchSpec:
     """One `[[launch]]`; raises WarpladderError."""
-    table.allow(*_LAUNCH_KEYS)
+    table.allow(*LAUNCH_KEYS)
     parameters = tuple(item.name for item in signature.params)
     derived = [*(name for name, _ in signature.derived), SM_COUNT]
     passed = [*parameters, *scratch, *(item.name for item in maps)]
