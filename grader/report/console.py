@@ -601,9 +601,11 @@ def _against_expectation(result: Grade, rung: RungResult, before: Sequence[RungR
         elif times < 1 / APART:
             said.append(f"is {units.ratio(1 / times)} times as fast as yours is modelled")
     last = before[-1] if before else None
-    if rung.time_s and last and last.time_s and rung.time_s >= last.time_s:
-        why = f": it is {NO_SPEED}" if rung.side_step else ""
-        said.append(f"is no faster than {last.id}, {units.seconds(last.time_s)}{why}")
+    if rung.time_s and last and last.time_s:
+        shown = units.seconds(last.time_s)
+        if rung.time_s >= last.time_s or units.seconds(rung.time_s) == shown:
+            why = f": it is {NO_SPEED}" if rung.side_step else ""
+            said.append(f"is no faster than {last.id}, {shown}{why}")
     return ", and ".join(said)
 
 

@@ -3,9 +3,11 @@
 // one sum remains: a tree.
 //
 // What it should buy: 8 steps in place of 256 additions in a row. Most of them are done by one or two
-// warps; the others only come to the barrier.
+// warps; the others only come to the barrier. On an H200 it takes as long as rung 01: what a block of
+// 256 numbers waits for is not its additions. The next rung has the same tree for far more numbers.
 //
 // /// launch
+// side_step = true
 // [[launch]]
 // kernel = "block_sum"
 // grid = ["cdiv(N, BLOCK)"]
