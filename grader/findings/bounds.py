@@ -132,7 +132,7 @@ _BELOW = "The index is below 0: has the array room in front for what is subtract
 _UNSIGNED = " {what} is unsigned, and so is what is computed with it: no comparison with 0 keeps that out."
 _SIGNED_CHAR = (
     "A char is signed, from -128 to 127, so that {meant} becomes {element}: write `{unsigned}` in place of "
-    "`{signed}`."
+    "`{signed}` in line {line}."
 )
 _TOO_MANY = (
     "{blocks:,} blocks of {threads:,} threads are {total:,} threads, more than an int counts, and indices become "
@@ -185,8 +185,10 @@ def remedy(finding: Finding) -> str:
     if finding.text is not None and (unmasked := _of_bits(finding, finding.text)):
         return unmasked
     if finding.text is not None and finding.text.signed_char and -128 <= element < 0:
-        signed, unsigned = finding.text.signed_char
-        return _SIGNED_CHAR.format(meant=element + 256, element=element, signed=signed, unsigned=unsigned)
+        signed, unsigned, line = finding.text.signed_char
+        return _SIGNED_CHAR.format(
+            meant=element + 256, element=element, signed=signed, unsigned=unsigned, line=line
+        )
     if finding.space == "shared":
         below = f"{_BELOW}{_unsigned(finding)}" if element < 0 else _behind_shared(finding)
         return IN_CLUSTER if finding.owner else below

@@ -48,7 +48,7 @@ _FROM_END = (
     "The last index is `{size} - 1`, and so it is for a `{by}` of 0: write `{size} - 1 - {by}` in place of `{size} - "
     "{by}`{also}."
 )
-_CLEAR = "Shared memory holds nothing at the start: set every element of `{array}` to 0 before one is added to{also}."
+_CLEAR = "Shared memory holds nothing at the start: set {what} to 0 before {it} is added to{also}."
 _AND_A_BARRIER = ", and put a __syncthreads() between"
 GO_ON = "`for (int i = threadIdx.x; i < {elements}; i += blockDim.x)`"
 """A loop in which the threads of a block take all elements, however few they are."""
@@ -400,7 +400,9 @@ def _remedy_of_unset(finding: Finding) -> str:
         size, by = finding.from_end
         return _FROM_END.format(size=size, by=by, also=also)
     if finding.action == "atomic" and finding.array:
-        return _CLEAR.format(array=finding.array, also=also)
+        many = math.prod(finding.shape or ()) > 1
+        what = f"{'every element of ' if many else ''}`{finding.array}`"
+        return _CLEAR.format(what=what, it="one" if many else "it", also=also)
     if finding.exchanged and len(finding.shape or ()) > 1:
         if finding.columns_of_rows is False:
             return _EXCHANGED.format(array=finding.array, goes_by=_AS_STORED, also=also)

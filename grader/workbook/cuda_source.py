@@ -470,18 +470,23 @@ def cast_to(source: str, line: int, array: str) -> str:
 _SIGNED_CHAR = r"(?<!unsigned )\b((?:signed\s+)?char|char[1-4]|int8_t)"
 
 
-def signed_char(source: str, index: str) -> tuple[str, str] | None:
-    """The type of signed bytes that an index is cast to, or that its variable or array is declared with, and that type
-    without sign; None where an index is of none."""
-    found = re.match(rf"\(\s*{_SIGNED_CHAR}\s*\)|static_cast<\s*{_SIGNED_CHAR}\s*>", index)
+def signed_char(source: str, line: int, index: str) -> tuple[str, str, int] | None:
+    """The type of signed bytes that an index in a line is cast to there, or that its variable or array is declared with
+    last above it, that type without sign, and the line in which it stands; None where an index is of none."""
+    found, text = (
+        re.match(rf"\(\s*{_SIGNED_CHAR}\s*\)|static_cast<\s*{_SIGNED_CHAR}\s*>", index),
+        plain(source),
+    )
     name = re.match(r"[A-Za-z_]\w*", index)
     if found is None and name is not None:
         declared = rf"{_SIGNED_CHAR}\s*\*?\s*(?:const\s|__restrict__\s)?\s*{name[0]}\b"
-        found = re.search(declared, plain(source))
+        above = "\n".join(text.split("\n")[:line])
+        *_, found = (None, *re.finditer(declared, above))
+        line = line_at(text, found.start()) if found else line
     if found is None:
         return None
     signed = next(filter(None, found.groups()))
-    return signed, "unsigned char" if signed.endswith("char") else f"u{signed}"
+    return signed, "unsigned char" if signed.endswith("char") else f"u{signed}", line
 
 
 def turned_against(source: str, line: int, array: str) -> str:

@@ -334,10 +334,10 @@ def test_an_index_below_0_is_told_by_the_type_that_makes_it() -> None:
     assert "`threadIdx.x` is unsigned" in remedy(unsigned)
     assert "unsigned" not in remedy(of_tile("out_of_bounds", element=-8, shape=(272,)))
     signed = of_tile(
-        "out_of_bounds", element=-85, shape=(256,), text=Text("B[v]", "v", signed_char=("char4", "uchar4"))
+        "out_of_bounds", element=-85, shape=(256,), text=Text("B[v]", "v", signed_char=("char4", "uchar4", 7))
     )
-    assert remedy(signed).startswith(
-        "A char is signed, from -128 to 127, so that 171 becomes -85: write `uchar4` in"
+    assert remedy(signed) == (
+        "A char is signed, from -128 to 127, so that 171 becomes -85: write `uchar4` in place of `char4` in line 7."
     )
 
 

@@ -188,7 +188,12 @@ def test_steps_of_a_tree_are_those_in_no_loop_that_add_to_the_same() -> None:
     ],
 )
 def test_an_index_that_is_a_signed_char(declared: str, index: str, signed: tuple[str, str] | None) -> None:
-    assert signed_char(declared, index) == signed
+    assert signed_char(f"{declared}\n", 2, index) == (signed and (*signed, 1 if declared else 2))
+
+
+def test_a_signed_char_is_the_one_that_is_declared_last_above_its_index() -> None:
+    text = "void f(char b) {}\nvoid g(int8_t b) {\n  x[b] = 0;\n}\nvoid h(char b) {}\n"
+    assert signed_char(text, 3, "b") == ("int8_t", "uint8_t", 2)
 
 
 @pytest.mark.parametrize(

@@ -175,8 +175,8 @@ class Text:
     """The same as the source has it; of a variable, what that was last set to."""
     one_of_several: bool = False
     """The braces of that condition have another line in which the array has another index."""
-    signed_char: tuple[str, str] | None = None
-    """The index is of signed bytes: their type, and that type without sign."""
+    signed_char: tuple[str, str, int] | None = None
+    """The index is of signed bytes: their type, that type without sign, and the line in which it stands."""
     pointee: int = 0
     """Bytes of what the pointer points to that is indexed, or added to, there; 0 where that is not to be seen."""
     cast: str = ""

@@ -142,7 +142,7 @@ def located(
                 compared=comparison,
                 bound=bound,
                 limit=bound_of(source, condition or 0, comparison),
-                signed_char=signed_char(source, index) or signed_char(source, formed),
+                signed_char=signed_char(source, line, index) or signed_char(source, line, formed),
                 pointee=pointee(source, line, finding.array or ""),
                 cast=cast_to(source, line, finding.array or ""),
                 dynamic="extern __shared__" in source,

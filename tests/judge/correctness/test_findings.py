@@ -60,6 +60,7 @@ def test_what_is_added_to_is_to_be_set_to_0_before() -> None:
     unset = Finding("uninitialised_shared", at(5), 1, action="atomic", array="counts", shape=(256,))
     assert "set every element of `counts` to 0 before one is added to" in remedy(unset)
     assert "set every element" not in remedy(replace(unset, action="read"))
+    assert "set `counts` to 0 before it is added to" in remedy(replace(unset, shape=None))
 
 
 def test_threads_that_have_left_are_to_fill_their_part_first_of_all() -> None:
