@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from grader.workbook.cuda_source import int_sizes, line_at
+from grader.workbook.cuda_source import FUNCTION, KERNEL, bytes_of, int_sizes, line_at
 from grader.workbook.suspects.loops import Loop, loops_of
 from grader.workbook.suspects.text import Said, sets
 
@@ -17,6 +17,15 @@ _SET_TO = re.compile(r"\*\s*(?:const\s+|__restrict__\s+)*(?P<name>\w+)\s*=\s*(?P
 _START = re.compile(r"(?:[\w ]+\s)?(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_][\w.]*)")
 _CAST = re.compile(r"\bstatic_cast<[\w ]+>|\(\s*(?:size_t|int|long long)\s*\)|\bsize_t(?=\s*\()|[()\s]")
 _SIZE_OF = re.compile(r"\bsizeof\s*(?:\(\s*(\w+)\s*\)|(\w+)\b)")
+_OVER = re.compile(
+    r"\s*/\s*sizeof\s*(?:\(\s*(?P<kind>(?:unsigned |long )?\w+)\s*\)|\(\s*\*\s*\w+\s*\)|\*\s*\w+"
+    r"|\(\s*\w+(?:\[\w*\])+\s*\)|\w+(?:\[\w*\])+)"
+)
+"""By what bytes are divided where the number of elements is meant."""
+_POINTER = (
+    r"(?:^|[;{}]|\bfor\s*\()\s*(?:(?:const|volatile|unsigned|long)\s+)*(?P<kind>\w+)(?:\s+const)?\s*\*\s*"
+    r"(?:(?:const|volatile|__restrict__|__restrict)\s+)*"
+)
 
 
 @dataclass(frozen=True)
@@ -93,16 +102,52 @@ def short_rows(text: str) -> Iterator[Said]:
 
 def sizes(text: str) -> Iterator[Said]:
     """The bytes of a pointer, taken for those of what it points to."""
+    heads = [each for head in (FUNCTION, KERNEL) for each in islice(head.finditer(text), _SOME)]
     for found in islice(_SIZE_OF.finditer(text), _SOME):
-        name = found[1] or found[2]
-        pointer = rf"\w\s*\*\s*(?:const\s+|__restrict__\s+)*{name}\s*(?:[,);]|=\s*(?P<of>[^;]{{1,200}});)"
-        declared = re.search(pointer, text)
-        if declared is None or re.search(rf"\w\s+{name}\s*\[", text):
+        name, line = found[1] or found[2], line_at(text, found.start())
+        head = max((each for each in heads if each.end() <= found.start()), key=re.Match.start, default=None)
+        body = text[head.end() if head else 0 : found.start()]
+        if re.search(rf"\w\s+{name}\s*\[|\(\s*&\s*{name}\s*\)", body):
             continue
-        line, of = line_at(text, found.start()), re.search(r"&\s*(\w+)\s*\)?$", declared["of"] or "")
-        instead = f"`sizeof({of[1]})`" if of else "give the number of elements"
+        taken = head["taken"] if head else ""
+        pointer = re.search(
+            rf"{_POINTER}{name}\s*(?P<of>[,;]|=[^;]{{1,200}};)", f"{taken.replace(',', ';')};{body}"
+        )
+        array = re.search(rf"(?P<kind>\w+)\s+{name}\s*(?P<of>(?:\[[^\[\]]*\]\s*)+)(?:,|$)", taken)
+        declared = pointer or array
+        if declared is None:
+            continue
+        quotient = _OVER.match(text, found.end())
+        is_what = "a pointer" if pointer else "a pointer, as each parameter is that is written as an array"
+        of_rows = (
+            quotient and not quotient["kind"] and declared["of"].count("[") > max(1, quotient[0].count("["))
+        )
+        width = bytes_of(quotient["kind"] or declared["kind"]) if quotient and not of_rows else 0
+        comes_to = f", and `{found[0]}{quotient[0]}` is {8 // width}" if quotient and width else ""
         yield (
             line,
-            f"Line {line}: `{name}` is a pointer, so `{found[0]}` is 8, the bytes of an address, whatever lies there: "
-            f"{instead}.",
+            f"Line {line}: `{name}` is {is_what}, so `{found[0]}` is 8, the bytes of an address{comes_to}, whatever "
+            f"lies there: {_instead(text, found, declared, quotient)}.",
         )
+
+
+def _instead(text: str, size: re.Match[str], declared: re.Match[str], quotient: re.Match[str] | None) -> str:
+    """What is to stand in the place of the bytes of a pointer, with what they are divided by."""
+    of = re.search(r"(?P<at>&\s*)?\b(?P<name>\w+)\s*\)?\s*;$", declared["of"])
+    if of and (of["at"] or re.search(rf"\w\s+{of['name']}\s*\[", text)):
+        return f"`sizeof({of['name']})`"
+    extents = [each.strip() for each in re.findall(r"\[([^\[\]]*)\]", declared["of"])]
+    if quotient and not quotient["kind"]:
+        extents = extents[: max(1, quotient[0].count("["))]
+    many = " * ".join(extents) if all(extents) else ""
+    divided = quotient is not None or re.match(r"\s*/", text[size.end() :])
+    if many:
+        alone = (
+            f"write `{many}` in place of `{size[0]}{quotient[0]}`"
+            if quotient
+            else f"the elements are `{many}`"
+        )
+        return alone if divided else f"{alone}, and their bytes `{many} * sizeof({declared['kind']})`"
+    of_bytes = not divided and bytes_of(declared["kind"]) > 1
+    also = f", or for their bytes that times `sizeof({declared['kind']})`" if of_bytes else ""
+    return f"give the number of elements{also}"

@@ -22,6 +22,8 @@ ROWS = f"""{HEAD}    float* to = out + size_t(r0) * N + c;
     }}
 }}
 """
+TAKEN = "__device__ float total({})\n{{\n    {};\n}}\n"
+AS_ARRAY = "Line 3: `w` is a pointer, as each parameter is that is written as an array, so "
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,27 @@ ROWS = f"""{HEAD}    float* to = out + size_t(r0) * N + c;
         (f"{HEAD}    int n = sizeof out / 4;\n}}",
          "Line 2: `out` is a pointer, so `sizeof out` is 8, the bytes of an address, whatever lies there: give the "
          "number of elements."),
+        (TAKEN.format("const float w[2 * R + 1], int n", "n = sizeof(w) / sizeof(w[0])"),
+         f"{AS_ARRAY}`sizeof(w)` is 8, the bytes of an address, and `sizeof(w) / sizeof(w[0])` is 2, whatever lies "
+         "there: write `2 * R + 1` in place of `sizeof(w) / sizeof(w[0])`."),
+        (TAKEN.format("float w[4][17]", "n = sizeof(w) / sizeof(w[0])"),
+         f"{AS_ARRAY}`sizeof(w)` is 8, the bytes of an address, whatever lies there: write `4` in place of "
+         "`sizeof(w) / sizeof(w[0])`."),
+        (TAKEN.format("double w[]", "n = sizeof w / sizeof(double)"),
+         f"{AS_ARRAY}`sizeof w` is 8, the bytes of an address, and `sizeof w / sizeof(double)` is 1, whatever lies "
+         "there: give the number of elements."),
+        (TAKEN.format("float w[W]", "memset(w, 0, sizeof(w))"),
+         f"{AS_ARRAY}`sizeof(w)` is 8, the bytes of an address, whatever lies there: the elements are `W`, and their "
+         "bytes `W * sizeof(float)`."),
+        (TAKEN.format("const int* __restrict__ w", "n = sizeof w / sizeof *w"),
+         "Line 3: `w` is a pointer, so `sizeof w` is 8, the bytes of an address, and `sizeof w / sizeof *w` is 2, "
+         "whatever lies there: give the number of elements."),
+        (TAKEN.format("float* w", "memset(w, 0, sizeof(w))"),
+         "Line 3: `w` is a pointer, so `sizeof(w)` is 8, the bytes of an address, whatever lies there: give the "
+         "number of elements, or for their bytes that times `sizeof(float)`."),
+        (TAKEN.format("int n", "float part[8];\n    float* w = part;\n    n = sizeof(w)"),
+         "Line 5: `w` is a pointer, so `sizeof(w)` is 8, the bytes of an address, whatever lies there: "
+         "`sizeof(part)`."),
     ],
 )  # fmt: skip
 def test_a_pointer_is_told_with_what_mends_it(text: str, sentence: str) -> None:
@@ -58,6 +81,10 @@ def test_a_pointer_is_told_with_what_mends_it(text: str, sentence: str) -> None:
         ROWS.replace("to += B", "to += static_cast<size_t>(B) * N"),
         ROWS.replace("size_t(r0) * N + c", "r * N + r0"),  # along a row
         f"{HEAD}    float tile[4];\n    int n = sizeof(tile) + sizeof(float) + sizeof(*out);\n}}",
+        TAKEN.format("float* w", "{ float w[4]; n = sizeof(w); }"),
+        TAKEN.format("float* w", "n = 0")
+        + TAKEN.format("float w, const float v[4]", "n = sizeof(w) + sizeof(v[0])"),
+        TAKEN.format("int n", "float w = 2;\n    n = f(n * w, n * w) * w;\n    n = sizeof(w)"),
     ],
 )
 def test_a_pointer_that_may_be_right_is_not_told(text: str) -> None:
