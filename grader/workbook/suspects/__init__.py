@@ -28,6 +28,7 @@ from grader.workbook.suspects.text import Said, looked_at
 _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     sums.without_value,
     sums.before_adding,
+    sums.undone,
     sums.last_runs,
     pointers.not_set_back,
     pointers.short_rows,

@@ -107,7 +107,7 @@ def sizes(text: str) -> Iterator[Said]:
         name, line = found[1] or found[2], line_at(text, found.start())
         head = max((each for each in heads if each.end() <= found.start()), key=re.Match.start, default=None)
         body = text[head.end() if head else 0 : found.start()]
-        if re.search(rf"\w\s+{name}\s*\[|\(\s*&\s*{name}\s*\)", body):
+        if re.search(rf"\b(?!return\b|else\b)\w+\s+{name}\s*\[|\(\s*&\s*{name}\s*\)", body):
             continue
         taken = head["taken"] if head else ""
         pointer = re.search(

@@ -32,6 +32,14 @@ _HANDED_ON = re.compile(
     r"\b(?:if\s*\((?P<condition>(?:[^(){};]|\([^(){};]*\)){1,200})\)|else)\s*\{"
     r"(?P<block>[^{}]{0,200}?(?:,\s*(?P<to>\w+)\s*\)|\+?=\s*(?P<stored>\w+))\s*;[^{}]{0,200})\}"
 )
+_ELEMENT = r"\*?\s*[A-Za-z_]\w*(?:\s*\[(?:[^\[\];=]|\[[^\[\];=]{1,60}\]){1,100}\])*"
+_ATOMIC = re.compile(
+    rf"(?:(?P<kind>\b(?:const\s+)?(?:unsigned\s+)?(?!return\b)\w+)\s+(?P<name>\w+)|(?:^|(?<=[;{{}})]))\s*(?P<to>{_ELEMENT}))"
+    r"\s*(?P<sign>[-+|&^]?=)(?!=)\s*(?P<atomic>atomic\w+)\s*\(\s*"
+    r"(?P<at>(?:[^(),;\[\]]|\([^(),;]{1,60}\)|\[(?:[^\[\];]|\[[^\[\];]{1,60}\]){1,100}\]){1,150}?)\s*,"
+)
+"""What an atomic function returns, and where that goes: to a new variable, or to an element."""
+_COPIED = re.compile(rf"(?:^|(?<=[;{{}})]))\s*(?P<to>{_ELEMENT})\s*=(?!=)\s*(?P<name>\w+)\s*;")
 _ZEROS = {"float": "0.0f", "double": "0.0"}
 
 
@@ -74,7 +82,8 @@ def before_adding(text: str) -> Iterator[Said]:
         name, target, end = found["name"], found["target"], text.find("\n}", found.end())
         behind = text[found.end() : end if end >= 0 else len(text)]
         handed_on = re.search(rf"\batomicAdd\([^;]*,\s*{name}\s*\)\s*;|(?<![=!<>])=\s*{name}\s*;", behind)
-        if handed_on and not re.fullmatch(r"1[uUlL]*", found["value"]):
+        to_itself = handed_on and re.search(rf"{re.escape(target)}\s*$", behind[: handed_on.start()])
+        if handed_on and not to_itself and not re.fullmatch(r"1[uUlL]*", found["value"]):
             line, used = line_at(text, found.start()), line_at(text, found.end() + handed_on.start())
             instead = f"take `{target}` in place of `{name}` in line {used}"
             yield (
@@ -82,6 +91,37 @@ def before_adding(text: str) -> Iterator[Said]:
                 f"Line {line}: atomicAdd returns what `{target}` was before this thread has added to it, and not the "
                 f"sum: {instead}, once all have added, which in a block is behind a __syncthreads().",
             )
+
+
+def undone(text: str) -> Iterator[Said]:
+    """What an atomic function returns, stored to the element that it has changed."""
+    for found in islice(_ATOMIC.finditer(text), _LOOPS):
+        at, line, where = _element(found["at"], pointer=True), line_at(text, found.start("atomic")), ""
+        to, stores = found["to"] or "", f"{found['to']} {found['sign']}"
+        if not to:
+            end = text.find("\n}", found.end())
+            copies = _COPIED.finditer(text[: end if end >= 0 else len(text)], found.end())
+            own = (each for each in copies if each["name"] == found["name"] and _element(each["to"]) == at)
+            again = next(own, None)
+            to, stores = (again["to"], f"{again['to']} = {found['name']};") if again else ("", "")
+            where = f" in line {line_at(text, again.start('to'))}" if again else ""
+        if to and _element(to) == at:
+            yield (
+                line,
+                f"Line {line}: {found['atomic']} changes `{to}` itself, and returns what was there before, with which "
+                f"`{stores}`{where} then stores over it: leave `{stores}` out.",
+            )
+
+
+def _element(written: str, pointer: bool = False) -> str:
+    """An element as it is written alike everywhere, `*p` as `p[0]`, and what a `pointer` such as `x + i` points to."""
+    plain = "".join(written.split())
+    if pointer and plain.startswith("&"):
+        return plain[1:]
+    if not pointer and not plain.startswith("*"):
+        return plain
+    name, _, index = plain.removeprefix("*").partition("+")
+    return f"{name}[{index or 0}]"
 
 
 def last_runs(text: str) -> Iterator[Said]:

@@ -85,6 +85,18 @@ NEVER = "is handed on where a condition holds, and what it has when the loop end
         ("unsigned n = atomicAdd(&counts[b], k);\nbins[b] = n;",
          f"Line 1: atomicAdd returns what `counts[b]` {RETURNS} `counts[b]` in place of `n` in line 2, once all have "
          "added, which in a block is behind a __syncthreads()."),
+        ("bins[v] = atomicAdd(&bins[v], 1);",
+         "Line 1: atomicAdd changes `bins[v]` itself, and returns what was there before, with which `bins[v] =` then "
+         "stores over it: leave `bins[v] =` out."),
+        ("if (t == 0)\n    *most += atomicMax(most, x);",
+         "Line 2: atomicMax changes `*most` itself, and returns what was there before, with which `*most +=` then "
+         "stores over it: leave `*most +=` out."),
+        ("if (i < N) { counts[a[i]] = atomicAdd(counts + a[i], 1u); }",
+         "Line 1: atomicAdd changes `counts[a[i]]` itself, and returns what was there before, with which "
+         "`counts[a[i]] =` then stores over it: leave `counts[a[i]] =` out."),
+        ("float old = atomicAdd(&total, x);\ntotal = old;",
+         "Line 1: atomicAdd changes `total` itself, and returns what was there before, with which `total = old;` in "
+         "line 2 then stores over it: leave `total = old;` out."),
         (RUN, f"Line 5: `n` {NEVER} do the same once more behind the loop."),
         (OTHER, f"Line 3: `n` {NEVER} do the same once more behind the loop."),
     ],
@@ -99,6 +111,9 @@ def test_a_sum_that_is_handed_on_too_early_is_told(text: str, sentence: str) -> 
         "int place = atomicAdd(&count, 1);\nout[i] = place;",
         "float before = atomicAdd(&total, x);\nout[i] = before + x;",
         f"{RUN}atomicAdd(&bins[last], n);",
+        "place[v] = atomicAdd(&bins[v], 1);",
+        "unsigned old = atomicCAS(at, was, now);\nwas = old;",
+        "x = known ? 1 : atomicAdd(&x, 1);",
         OTHER.replace("in[i] != last", "i % 4 == 3"),
     ],
 )
