@@ -74,6 +74,14 @@ LEFT_OUT = (
     f"{missing.LEFT}"
 )
 
+STORED_0 = (
+    "Every wrong element is 0, and a thread has stored that 0: does nothing add to it before, or is it set to 0 "
+    "afterwards?"
+)
+STORED_OR_CLEARED = (
+    "Every wrong element is 0: either a thread has stored that, or nobody has changed what was cleared."
+)
+
 TO_ITS_PLACE = (
     ": in line {line} `{output}` is stored by the index that `{array}` is read by, so that each element comes to where "
     "it was. Let one of the two indices be another."
@@ -137,7 +145,7 @@ def explained(
         known = of_text(known, current.file)
         if known == NOTHING:
             left = _left(current.file.source, case, outcome)
-            known = left or f"{known} {_where([first, *others])}".rstrip()
+            known = left or f"{first.zeros} {_where([first, *others])}".rstrip()
         told = refusal.saying(refusal.reason.replace(before, known))
     if not (comparison.explained or rounded):
         told = _with_quotient(told, current)
@@ -282,14 +290,29 @@ class Seen:
         return f"At {sizes}, {what[0].lower()}{what[1:]}"
 
     @property
+    def cleared(self) -> bool:
+        """Whether the wrong output held 0 before."""
+        wrong = self.comparison.mismatch
+        return wrong is not None and any(wrong.array in launch.zero for launch in self.planned.launches)
+
+    @property
+    def zeros(self) -> str:
+        """Where its wrong elements, which are all 0, have that from. Of what is not cleared, nobody else stores it."""
+        wrong, source = self.comparison.mismatch, self.source
+        if not self.cleared:
+            return STORED_0
+        lines = range(1, source.count("\n") + 2)
+        stores = (cuda_source.arrays_in(source, line, "global", stored=True) for line in lines)
+        return STORED_OR_CLEARED if wrong and any(wrong.array in each for each in stores) else NOTHING
+
+    @property
     def missing(self) -> str:
         """What those elements have in common that nobody has written, or added to. A 0 that was stored is neither."""
         found, wrong = self.comparison.missing, self.comparison.mismatch
         if found is None or wrong is None or self.faulty:
             return ""
-        cleared = any(wrong.array in launch.zero for launch in self.planned.launches)
         if self.comparison.first_unwritten is None and not (
-            cleared or cuda_source.adds_in_global_memory(self.source)
+            self.cleared or cuda_source.adds_in_global_memory(self.source)
         ):
             return ""
         arrays = chain.from_iterable(cuda_source.shared_arrays(self.source).values())

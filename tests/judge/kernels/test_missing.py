@@ -9,6 +9,8 @@ import pytest
 from marking import Marking
 
 from grader.judge.child.protocol import Launch
+from grader.judge.correctness.explaining import NOTHING
+from grader.judge.kernels.explained import STORED_0, STORED_OR_CLEARED
 from grader.judge.kernels.missing import told
 from grader.workbook import topics
 
@@ -252,10 +254,33 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
 }
 """
 
+ZEROS = """\
+// /// launch
+// [[launch]]
+// kernel = "histogram"
+// grid = ["cdiv(N, 256)"]
+// block = ["256"]
+// zero = ["bins"]
+// ///
+extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, int N)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < N) atomicAdd(bins + in[i], N / 512);
+}
+"""
+
 
 def test_zeros_that_were_stored_are_not_missing(tmp_path: Path, marked: Marking) -> None:
     file = tmp_path / "mine.cu"
     file.write_text(STORES_ZEROS, "utf-8")
     reason = marked(topics.load("vector_add"), file, problem_overrides={"N": 1023}).reason or ""
-    assert "Every wrong element is 0" in reason
+    assert STORED_0 in reason
     assert "does a loop" not in reason
+
+
+def test_zeros_of_what_was_cleared_may_be_stored_as_well(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    stores = ZEROS.replace("atomicAdd(bins + in[i], N / 512);", "bins[in[i]] = N / 512;")
+    for text, said in ((ZEROS, NOTHING), (stores, STORED_OR_CLEARED)):
+        file.write_text(text, "utf-8")
+        assert said in (marked(topics.load("histogram"), file, problem_overrides={"N": 255}).reason or "")
