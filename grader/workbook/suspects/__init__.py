@@ -38,6 +38,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     loops.skipped_step,
     loops.ended_early,
     loops.swaps,
+    loops.rest_once,
     loops.other_index,
     loops.set_anew,
     loops.each_behind,

@@ -17,7 +17,8 @@ _STORES = 8  # of a loop, and names of an index, that are followed: as well
 
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 _LAST_OF_GROUP = re.compile(
-    r"(?P<name>\w+)\s*\+\s*(?P<offset>[\w.]+(?:\s*\*\s*[\w.]+)*)\s*(?P<sign><=?)\s*(?P<bound>\w+)"
+    r"(?P<name>\w+)\s*\+\s*(?P<offset>(?:[\w.]+|\([\w\s+-]+\))(?:\s*\*\s*(?:[\w.]+|\([\w\s+-]+\)))*)"
+    r"\s*(?P<sign><=?)\s*(?P<bound>\w+)"
 )
 """A condition that asks for the last of several that are taken at a time."""
 _EMPTY_WHILE = re.compile(
@@ -437,51 +438,100 @@ def without_rest(source: str) -> str:
     """The first loop that takes several at a time, while all of them are there, in a kernel that takes nothing of what
     is left; "" for none. That something is left out is known before anybody looks here."""
     text = looked_at(source)
+    for group in _groups(text):
+        loop, name, bound, many = group.loop, group.name, group.bound, group.many
+        if _comparisons(text, loop, bound) > 1:
+            continue
+        one = " * ".join(group.by) or "1"
+        own = "" if re.match(rf"{name}\s*=|$", loop.start) else f", with `{name}` declared in front of both"
+        second = f"in a second loop behind it, `for (; {name} < {bound}; {name} += {one})`{own}"
+        return (
+            f"Line {line_at(text, loop.at)}: the loop takes {many} at a time where all {many} are there, "
+            f"`{loop.condition}`, and nothing takes what is left, which at small sizes is all: go on "
+            f"{second if group.along == group.by else 'with what is left one by one'}."
+        )
+    return ""
+
+
+def rest_once(text: str) -> Iterator[Said]:
+    """An `if`, in place of a loop, behind one that takes several at a time while all of them are there."""
+    called = [*(each[1] for each in FUNCTION.finditer(text)), *re.findall(r"#\s*define\s+(\w+)", text)]
+    again = re.compile(rf"\b(?:for|while|do|goto|asm|{'|'.join(['goto', *called])})\b|\[[&=]")
+    for group in _groups(text):
+        loop, name, bound, behind = (
+            group.loop,
+            group.name,
+            group.bound,
+            group.loop.inside + len(group.loop.body),
+        )
+        end = text.find("\n}", behind)
+        rest = text[behind : end if end >= 0 else len(text)]
+        found = re.search(rf"\bif\s*\(\s*{name}\s*<\s*{bound}\s*\)", rest)
+        outer = re.match(rf"{name}\s*=|$", loop.start)
+        if not found or not outer or group.many < 3 or _comparisons(text, loop, bound) != 2:
+            continue
+        body = _body_of_loop(rest, found.end())
+        ends = found.end() + len(body)
+        in_loop = any(each.inside <= found.start() < each.inside + len(each.body) for each in loops_of(rest))
+        if (
+            in_loop
+            or again.search(body)
+            or sets(rest[: found.start()], name)
+            or re.match(r"\s*else\b", rest[ends:])
+        ):
+            continue
+        line, one = line_at(text, behind + found.start()), " * ".join(group.along) or "1"
+        steps = (
+            f"while ({name} < {bound})" if sets(body, name) else f"for (; {name} < {bound}; {name} += {one})"
+        )
+        yield (
+            line,
+            f"Line {line}: the loop in line {line_at(text, loop.at)} takes {group.many} at a time where all of them "
+            f"are there. Up to {group.many - 1} are left behind it, of which this `if` takes one: `{steps}` in place "
+            f"of `{found[0]}`.",
+        )
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A loop that takes several at a time while all of them are there, and how far apart these are, and the groups."""
+
+    loop: Loop
+    name: str
+    bound: str
+    many: int
+    along: list[str]
+    by: list[str]
+
+
+def _groups(text: str) -> Iterator[_Group]:
     for loop in islice(loops_of(text), _LOOPS):
         last = _LAST_OF_GROUP.fullmatch(loop.condition)
         step = last and re.fullmatch(rf"{last['name']}\s*\+=\s*([^;]*)", loop.step or _only_step(loop))
         if not last or not step:
             continue
         (offset, along), (many, by) = _product(text, last["offset"]), _product(text, step[1])
-        whole = offset == many - (last["sign"] == "<") and many > 1 and set(along) <= set(by)
-        if whole and not _compared_again(text, loop, last["bound"]):
-            name, bound, line = last["name"], last["bound"], line_at(text, loop.at)
-            one = " * ".join(by) or "1"
-            own = (
-                "" if re.match(rf"{name}\s*=|$", loop.start) else f", with `{name}` declared in front of both"
-            )
-            second = f"in a second loop behind it, `for (; {name} < {bound}; {name} += {one})`{own}"
-            return (
-                f"Line {line}: the loop takes {many} at a time where all {many} are there, `{loop.condition}`, and "
-                f"nothing takes what is left, which at small sizes is all: go on "
-                f"{second if along == by else 'with what is left one by one'}."
-            )
-    return ""
+        if offset == many - (last["sign"] == "<") and many > 1 and set(along) <= set(by):
+            yield _Group(loop, last["name"], last["bound"], many, along, by)
 
 
 def _product(text: str, product: str) -> tuple[int, list[str]]:
     """The whole number in a product, and its other factors; of what is none, 0."""
     factors = [each.strip() for each in product.split("*")]
-    if not all(re.fullmatch(r"[\w.]+|\([\w ]+\)\s*[\w.]+", each) for each in factors):
+    if not all(re.fullmatch(r"[\w.]+|\([\w ]+\)\s*[\w.]+|\([\w\s+-]+\)", each) for each in factors):
         return 0, []
     numbers = [constant(text, each) for each in factors]
     whole = math.prod(number for number in numbers if number is not None)
     return whole, sorted(each for each, number in zip(factors, numbers, strict=True) if number is None)
 
 
-def _compared_again(text: str, loop: Loop, bound: str) -> bool:
-    """Whether the function of a loop compares something else with its bound, or takes it apart."""
+def _comparisons(text: str, loop: Loop, bound: str) -> int:
+    """How often the function of a loop compares something with the loop's bound, or takes that apart."""
     begin, end = text.rfind("\n}", 0, loop.at) + 1, text.find("\n}", loop.at)
     body = text[begin : end if end >= 0 else len(text)]
     name = re.escape(bound)
-    return (
-        len(
-            re.findall(
-                rf"[<>]=?\s*{name}\b|\b{name}\s*(?:[-/%&<>]|$)|\bmin\s*\([^;]{{0,100}}\b{name}\b", body
-            )
-        )
-        > 1
-    )
+    compares = rf"[<>]=?\s*{name}\b|\b{name}\s*(?:[-/%&<>]|$)|\bmin\s*\([^;]{{0,100}}\b{name}\b"
+    return len(re.findall(compares, body))
 
 
 @dataclass(frozen=True)

@@ -277,6 +277,55 @@ def test_a_loop_behind_which_the_rest_is_taken_is_not_told(loop: str) -> None:
     assert without_rest(KERNEL.format(loop)) == ""
 
 
+GROUPS = "for (; i + (U - 1) * stride < N; i += U * stride) { out[i] = 0; }\n    "
+BEHIND = (
+    "Line 5: the loop in line 4 takes 4 at a time where all of them are there. Up to 3 are left behind it, of which "
+    "this `if` takes one: "
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "mend"),
+    [
+        (f"{GROUPS}if (i < N) out[i] = in[i];", "`for (; i < N; i += stride)`"),
+        (f"{GROUPS}if (i < N) {{\n        out[i] = in[i];\n        i += stride;\n    }}", "`while (i < N)`"),
+        ("for (i = U * t; i + 3 < N; i += 4 * stride) sum += in[i];\n    if (i < N) sum += in[i];\n"
+         "    for (int s = 16; s > 0; s /= 2) sum += f(sum, s);", "`for (; i < N; i += 1)`"),
+        ("while (k + 4 <= N) { k += 4; }\n    if (k < N) out[row * N + k] = 0;", "`for (; k < N; k += 1)`"),
+    ],
+)  # fmt: skip
+def test_an_if_that_takes_one_of_a_rest_is_told(text: str, mend: str) -> None:
+    found = said(KERNEL.format(text), [], "k.cu")
+    assert found.startswith(f"{BEHIND}{mend} in place of `if (")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{GROUPS}for (; i < N; i += stride) out[i] = 0;",
+        f"{GROUPS}if (i < N) {{ for (int k = 0; k < 3; ++k) f(k); }}",
+        f"{GROUPS}if (i < N) out[i] = 0;\n    i += stride;\n    if (i < N) out[i] = 0;",
+        f"{GROUPS}if (i < N) {{ out[i] = 0; if (i + stride < N) out[i + stride] = 0; }}",
+        f"{GROUPS}i = 4 * rest + threadIdx.x;\n    if (i < N) out[i] = 0;",
+        f"{GROUPS}for (int k = 0; k < 3; ++k) {{ if (i < N) out[i] = 0; i += stride; }}",
+        f"{GROUPS}if (i < N) out[i] = 0; else return;",
+        "for (; i + stride < N; i += 2 * stride) { out[i] = 0; }\n    if (i < N) out[i] = 0;",
+        "for (int k = 0; k + 3 < N; k += 4) { out[k] = 0; }\n    if (k < N) out[k] = 0;",
+        f"while (N > 0) {{ {GROUPS}if (i < N) {{ out[i] = 0; i += stride; }} }}",
+    ],
+)
+def test_a_rest_that_may_be_taken_whole_is_not_told(text: str) -> None:
+    assert said(KERNEL.format(text), [], "k.cu") == ""
+
+
+def test_a_rest_that_a_function_takes_is_not_told() -> None:
+    text = KERNEL.format(f"{GROUPS}if (i < N) rest(out, i, N);")
+    assert (
+        said(f"__device__ void rest(float* out, int i, int N)\n{{\n    out[i] = 0;\n}}\n{text}", [], "k.cu")
+        == ""
+    )
+
+
 def test_a_loop_that_does_the_same_each_time_is_idle() -> None:
     assert idle(
         "for (int r = 0; r < 8; ++r) out[row] = 0;\nfor (int r = 0; r < 8; ++r) out[row + r] = 0;"
