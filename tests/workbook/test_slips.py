@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.edit import lines_of
-from grader.workbook.slips import edits, numbers
+from grader.workbook.slips import edits, numbers, threads
 
 OF_A_TILE_OF_TWO = "__shared__ float tile[BLOCK + 2 * R];\n"
 OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadIdx.x + R;\n"
@@ -16,6 +16,15 @@ KERNEL = "__global__ void k(const float* in, float* out, int N) {\n"
 @pytest.mark.parametrize(
     ("text", "becomes"),
     [
+        ("float b = 0;\nif (threadIdx.y == 0)\n    b = bias[x];\nout[i] = b;",
+         "float b = 0;\nb = bias[x];\nout[i] = b;"),
+        ("float b = 0, c;\nif (threadIdx.x < 1 && !threadIdx.y) { b = s[0]; c = s[1]; }\nout[i] = b + c;",
+         "__shared__ float b, c;\nif (threadIdx.x < 1 && !threadIdx.y) { b = s[0]; c = s[1]; } __syncthreads();\n"
+         "out[i] = b + c;"),
+        ("int t = threadIdx.x;\nint n;\nif (t == 0) n = s[0];\n__syncthreads();\nout[i] = n;",
+         "int t = threadIdx.x;\n__shared__ int n;\nif (t == 0) n = s[0];\n__syncthreads();\nout[i] = n;"),
+        ("float b = 0;\nif (threadIdx.x == 0) { for (int k = 0; k < 8; ++k) b += s[k]; }\nout[i] = b;",
+         "float b = 0;\n{ for (int k = 0; k < 8; ++k) b += s[k]; }\nout[i] = b;"),
         ("for (int o = 32; o > 0; o /= 2) {}", "for (int o = 16; o > 0; o /= 2) {}"),
         ("for (int o = 8; o > 0; o >>= 1) {}", "for (int o = 16; o > 0; o >>= 1) {}"),
         ("for (int h = BLOCK; h > 0; h /= 2) {}", "for (int h = BLOCK / 2; h > 0; h /= 2) {}"),
@@ -136,6 +145,21 @@ KERNEL = "__global__ void k(const float* in, float* out, int N) {\n"
 def test_a_slip_is_changed(text: str, becomes: str | None) -> None:
     made = [edit.applied(text) for edit in edits(text)]
     assert becomes in made if becomes is not None else not made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int i = blockIdx.x * 8 + threadIdx.x;\nfloat b = 0;\nif (i < n) b = a[i];\nout[0] = b;",
+        "float b = 0;\nif (lane == 0) b = s[0];\nout[i] = b;",
+        "float b = 0;\nif (threadIdx.x == 0) b = s[0];\nb = __shfl_sync(~0u, b, 0);",
+        "float b = 0;\nif (threadIdx.x == 0) b = s[0];\nelse b = 1;\nout[i] = b;",
+        "float b = 0;\nif (threadIdx.x == 0) { b = s[0]; out[0] = b; }\nout[i] = c;",
+        "__shared__ float b;\nif (threadIdx.x == 0) b = s[0];\nout[i] = b;",
+    ],
+)
+def test_no_variable_is_changed_that_all_threads_set_or_share(text: str) -> None:
+    assert not [*threads.of_some(text)]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.refused import Refused, RightAtFirst
 from grader.results import FindingResult, Mismatch
 from grader.workbook import cuda_source, suspects, units
+from grader.workbook.edit import Edit
 from grader.workbook.kernel_file import KernelFile
+from grader.workbook.slips import threads
 from grader.workbook.suspects import integers, loops, shared_memory, sums
 
 FEW = 3
@@ -380,8 +382,12 @@ def _mended(
     barrier is missing, many changes would only hide that."""
     comparison = outcome.comparison
     seen = outcome.findings[0] if outcome.findings else None
+    known: list[Edit] = []
     if seen is None and comparison is not None and comparison.explained and comparison.fits != (NOTHING,):
-        return None
+        # That some threads alone have a value is the cause of what the others come to.
+        known = [*threads.of_some(current.file.source)]
+        if not known:
+            return None
     ordered = seen is None or seen.kind != "uninitialised_shared"
     ordered = ordered or cuda_source.barrier(current.file.source) is not None
     source = current.file.source
@@ -394,7 +400,7 @@ def _mended(
     if seen and seen.kind not in MENDED and not only and not _overlapping(seen, source):
         return None
     cases = launch_tries.to_be_right(runner, case)
-    mend = source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=only)
+    mend = source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only, known)
     of_none = loops.all_by_each(source) if mend is None and repeats(outcome) else None
     return mend if of_none is None else source_tries.Mend(of_none[1], of_none[0])
 

@@ -75,12 +75,17 @@ class Mend:
 
 
 def mended(
-    runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None, only: Collection[int] = ()
+    runner: CaseRunner,
+    kernel: Kernel,
+    tried: Sequence[Case],
+    line: int | None,
+    only: Collection[int] = (),
+    among: Sequence[Edit] = (),
 ) -> Mend | None:
     """What makes all of these cases come out right, and the topic's others; None for nothing. `line` is where
     something was seen to be wrong: changes of it, and of the condition above it, are tried first. With `only`, none but
-    those of these lines are. What stands as the task gives it is not what is wrong, so changes of that alone are not
-    tried."""
+    those of these lines are, and with `among` none but those. What stands as the task gives it is not what is wrong, so
+    changes of that alone are not tried."""
     source = kernel.file.source
     if source.count("\n") > LONGEST or source == runner.topic.starter_text:  # which asks for that change
         return None
@@ -88,8 +93,8 @@ def mended(
     alone: Mend | None = None
     # What adds nothing else does away with NaN and infinities as well.
     any_there_are = tried[0].kind != "special"
-    launched = _launched(kernel) if any_there_are and line is None else iter(())
-    candidates = _candidates(kernel, line, only, any_there_are)
+    launched = _launched(kernel) if any_there_are and line is None and not among else iter(())
+    candidates = [*among] or _candidates(kernel, line, only, any_there_are)
     for edit, changed in chain(compiled(kernel, candidates), launched):
         ran: dict[Case, Outcome] = {}
         for case in tried:

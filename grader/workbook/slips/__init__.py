@@ -21,6 +21,7 @@ def edits(source: str) -> Iterator[Edit]:
     text, lines = plain(source), list(lines_of(source))
     if max(map(len, text.split("\n"))) > LONGEST:
         return  # a stranger's work, which patterns would take long to look through
+    yield from threads.of_some(source)
     yield from loops.starts(text, lines)
     yield from tiles.buffers(text, lines)
     yield from tiles.short_arrays(source, lines)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from grader.workbook.cuda_source import lacks_thread, shared_arrays, shared_extents
-from grader.workbook.edit import Edit, Line, in_front, in_place
+from grader.workbook.cuda_source import lacks_thread, line_at, plain, shared_arrays, shared_extents
+from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, Line, in_front, in_place
 
 _BELOW = 10  # lines that may be for one thread
 
@@ -38,6 +39,51 @@ _REST_LOOP = re.compile(
     r"\bfor\s*\([^;=]{0,20}?\b(?P<name>\w+)\s*=\s*(?:\w+\s*[*]\s*)?[A-Za-z_]\w*\s*(?:/\s*\w+\s*\*\s*\w+\s*)?"
     r"\+\s*threadIdx\.x\s*;\s*(?P<one>)(?P=name)\s*<\s*\w+\s*;"
 )
+_IN_BLOCK = re.compile(r"\b(\w+)\s*=(?!=)(?![^;]*\bblockIdx\b)[^;=]{0,100}\bthreadIdx\.[xyz]")
+_OF_SOME = (
+    r"(?P<all>\b(?P<condition>if\s*\((?:\s*(?:&&\s*)?(?:!\s*(?:{0})|(?:{0})\s*(?:==|<=?)\s*[\w.]+)\s*){{1,3}}\))\s*)"
+    r"(?:\{{(?P<body>(?:[^{{}}]|\{{[^{{}}]{{0,300}}\}}){{1,500}})\}}|(?P<one>[^;{{}}]{{1,200}};))(?!\s*else\b)"
+)
+"""A condition on a thread's number in its block, with what is done where it holds."""
+_SETS = re.compile(r"(?:^|(?<=[;{})]))\s*(?P<name>[A-Za-z_]\w*)\s*(?P<sign>[-+*]?=)(?!=)")
+_VARIABLES = re.compile(
+    r"^[ \t]*(?P<kind>(?:float|double|(?:__)?half|int|unsigned(?:[ \t]+int)?|size_t|bool|(?:long[ \t]+)?long)[ \t]+)"
+    r"(?P<each>\w+(?:[ \t]*=[^,;=()]{1,40})?(?:,[ \t]*\w+(?:[ \t]*=[^,;=()]{1,40})?)*)[ \t]*;",
+    re.MULTILINE,
+)
+
+
+def of_some(source: str) -> Iterator[Edit]:
+    """Variables, of which each thread has its own, that some threads of a block alone set, and all use: set by all of
+    them, or kept in shared memory."""
+    text = plain(source)[:MOST]
+    if max(map(len, text.split("\n"))) > LONGEST:
+        return
+    threads = "|".join([r"threadIdx\.[xyz]", *dict.fromkeys(_IN_BLOCK.findall(text))])
+    for found in islice(re.finditer(_OF_SOME.format(threads), text), SEVERAL):
+        begin, end = text.rfind("\n}", 0, found.start()) + 1, text.find("\n}", found.end())
+        behind = text[found.end() : end if end >= 0 else len(text)]
+        body = found["body"] or found["one"]
+        sets = {each["name"]: each["sign"] for each in _SETS.finditer(body)}
+        for declared in _VARIABLES.finditer(text, begin, found.start()):
+            names = re.findall(r"(?:^|,)\s*(\w+)", declared["each"])
+            own = [name for name in names if name in sets and re.search(rf"\b{name}\b", behind)]
+            if not own or any(re.search(rf"\b__shfl\w*\([^;]*\b{name}\b", behind) for name in own):
+                continue
+            line, named = line_at(text, found.start()), " and ".join(f"`{name}`" for name in own)
+            variables = "variables" if own[1:] else "a variable"
+            why = f"Each thread has {variables} {named} of its own, which only some threads of a block set there."
+            change = (*found.span("all"), "")
+            condition = " ".join(found["condition"].split())
+            yield Edit(f"`{condition}` in line {line} left out", line, (change,), why)
+            if set(names) == set(own) and all(sets[name] == "=" for name in own):
+                shared = f"__shared__ {declared['kind']}{', '.join(names)};"
+                said = f"`{shared}` in line {line_at(text, declared.start('kind'))}"
+                changes = [(declared.start("kind"), declared.end(), shared)]
+                if not behind.lstrip().startswith("__syncthreads()"):
+                    said += f" and a __syncthreads() behind line {line_at(text, found.end() - 1)}"
+                    changes.append((found.end(), found.end(), " __syncthreads();"))
+                yield Edit(said, line, tuple(changes), why)
 
 
 def strides(lines: Sequence[Line]) -> Iterator[Edit]:

@@ -436,3 +436,55 @@ def test_threads_that_have_parts_of_a_sum_are_told_to_add_them(
     reason = marked(topics.load("block_sum"), file).reason or ""
     assert said in reason
     assert "Let one thread store" not in reason
+
+
+OF_ONE_ROW = """\
+// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["cdiv(N, 32)", "cdiv(M, 4)"]
+// block = ["32", "4"]
+// ///
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 4 + threadIdx.y;
+    float b = 0.0f;
+    if (threadIdx.y == 0) b = x < N ? bias[x] : 0.0f;
+    if (x < N && y < M) out[size_t(y) * N + x] = in[size_t(y) * N + x] + b;
+}
+"""
+OF_ONE_THREAD = """\
+// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, 256)"]
+// block = ["256"]
+// ///
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    int first = 0;
+    if (threadIdx.x == 0) {
+        first = blockIdx.x * 256 + threadIdx.x;
+    }
+    const int i = first + threadIdx.x;
+    if (i < N) c[i] = a[i] + b[i];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("topic", "text", "sizes", "said"),
+    [
+        ("add_bias", OF_ONE_ROW, {"M": 3, "N": 4},
+         "With `if (threadIdx.y == 0)` in line 11 left out it comes out right. Each thread has a variable `b` of its "
+         "own, which only some threads of a block set there."),
+        ("vector_add", OF_ONE_THREAD, {"N": 1023},
+         "With `__shared__ int first;` in line 9 and a __syncthreads() behind line 12 it comes out right. Each thread "
+         "has a variable `first` of its own, which only some threads of a block set there."),
+    ],
+)  # fmt: skip
+def test_a_variable_that_some_threads_set_and_all_use_is_told(
+    topic: str, text: str, sizes: dict[str, int], said: str, tmp_path: Path, marked: Marking
+) -> None:
+    (tmp_path / "mine.cu").write_text(text, "utf-8")
+    assert said in (marked(topics.load(topic), tmp_path / "mine.cu", problem_overrides=sizes).reason or "")
