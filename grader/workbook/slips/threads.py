@@ -39,7 +39,7 @@ _REST_LOOP = re.compile(
     r"\bfor\s*\([^;=]{0,20}?\b(?P<name>\w+)\s*=\s*(?:\w+\s*[*]\s*)?[A-Za-z_]\w*\s*(?:/\s*\w+\s*\*\s*\w+\s*)?"
     r"\+\s*threadIdx\.x\s*;\s*(?P<one>)(?P=name)\s*<\s*\w+\s*;"
 )
-_IN_BLOCK = re.compile(r"\b(\w+)\s*=(?!=)(?![^;]*\bblockIdx\b)[^;=]{0,100}\bthreadIdx\.[xyz]")
+_IN_BLOCK = re.compile(r"\b(\w+)\s*=(?!=)(?![^;]{0,100}\bblockIdx\b)[^;=]{0,100}\bthreadIdx\.[xyz]")
 _OF_SOME = (
     r"(?P<all>\b(?P<condition>if\s*\((?:\s*(?:&&\s*)?(?:!\s*(?:{0})|(?:{0})\s*(?:==|<=?)\s*[\w.]+)\s*){{1,3}}\))\s*)"
     r"(?:\{{(?P<body>(?:[^{{}}]|\{{[^{{}}]{{0,300}}\}}){{1,500}})\}}|(?P<one>[^;{{}}]{{1,200}};))(?!\s*else\b)"

@@ -32,7 +32,7 @@ _HANDED_ON = re.compile(
     r"\b(?:if\s*\((?P<condition>(?:[^(){};]|\([^(){};]*\)){1,200})\)|else)\s*\{"
     r"(?P<block>[^{}]{0,200}?(?:,\s*(?P<to>\w+)\s*\)|\+?=\s*(?P<stored>\w+))\s*;[^{}]{0,200})\}"
 )
-_ELEMENT = r"\*?\s*[A-Za-z_]\w*(?:\s*\[(?:[^\[\];=]|\[[^\[\];=]{1,60}\]){1,100}\])*"
+_ELEMENT = r"(?:\*\s*)?[A-Za-z_]\w*(?:\s*\[(?:[^\[\];=]|\[[^\[\];=]{1,60}\]){1,100}\])*"
 _ATOMIC = re.compile(
     rf"(?:(?P<kind>\b(?:const\s+)?(?:unsigned\s+)?(?!return\b)\w+)\s+(?P<name>\w+)|(?:^|(?<=[;{{}})]))\s*(?P<to>{_ELEMENT}))"
     r"\s*(?P<sign>[-+|&^]?=)(?!=)\s*(?P<atomic>atomic\w+)\s*\(\s*"
