@@ -112,7 +112,9 @@ def explained(
         # Of a line whose text is known to be wrong, or a variable, a fault is the outcome, and its general remedy leads
         # elsewhere.
         fault = outcome.findings[0] if outcome.findings else None
-        advised = fault and fault.kind != "uninitialised" and not cause.startswith(f"Line {fault.line}:")
+        advised = (
+            fault and fault.kind != "uninitialised" and not re.search(rf"\b[Ll]ine {fault.line}\b", cause)
+        )
         advised = advised and not _about(cause, current.file, fault)
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome, current.file)}")
     planned = outcome.planned or current.compiled.plan(case.problem, runner.child.hello().limits)

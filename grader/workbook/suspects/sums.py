@@ -39,7 +39,10 @@ _ATOMIC = re.compile(
     r"(?P<at>(?:[^(),;\[\]]|\([^(),;]{1,60}\)|\[(?:[^\[\];]|\[[^\[\];]{1,60}\]){1,100}\]){1,150}?)\s*,"
 )
 """What an atomic function returns, and where that goes: to a new variable, or to an element."""
-_COPIED = re.compile(rf"(?:^|(?<=[;{{}})]))\s*(?P<to>{_ELEMENT})\s*=(?!=)\s*(?P<name>\w+)\s*;")
+_COPIED = re.compile(
+    rf"(?:^|(?<=[;{{}})]))\s*(?P<to>{_ELEMENT})\s*=(?!=)\s*(?P<value>(?P<name>\w+)(?:\s*[-+|&^]\s*[\w.]+)?)\s*;"
+)
+"""A variable, or what is made of it, stored to an element."""
 _ZEROS = {"float": "0.0f", "double": "0.0"}
 
 
@@ -103,9 +106,12 @@ def undone(text: str) -> Iterator[Said]:
             copies = _COPIED.finditer(text[: end if end >= 0 else len(text)], found.end())
             own = (each for each in copies if each["name"] == found["name"] and _element(each["to"]) == at)
             again = next(own, None)
-            to, stores = (again["to"], f"{again['to']} = {found['name']};") if again else ("", "")
-            where = f" in line {line_at(text, again.start('to'))}" if again else ""
-        if to and _element(to) == at:
+            between = text[found.end() : again.start()] if again else ""
+            if again is None or any(sets(between, each) for each in re.findall(r"\b[A-Za-z_]\w*", at)):
+                continue
+            to, stores = again["to"], f"{again['to']} = {again['value']};"
+            where = f" in line {line_at(text, again.start('to'))}"
+        if _element(to) == at:
             yield (
                 line,
                 f"Line {line}: {found['atomic']} changes `{to}` itself, and returns what was there before, with which "

@@ -97,6 +97,9 @@ NEVER = "is handed on where a condition holds, and what it has when the loop end
         ("float old = atomicAdd(&total, x);\ntotal = old;",
          "Line 1: atomicAdd changes `total` itself, and returns what was there before, with which `total = old;` in "
          "line 2 then stores over it: leave `total = old;` out."),
+        ("if (t) {\n    int old = atomicAdd(&bins[v], 1);\n    bins[v] = old + 1;\n}",
+         "Line 2: atomicAdd changes `bins[v]` itself, and returns what was there before, with which `bins[v] = old + "
+         "1;` in line 3 then stores over it: leave `bins[v] = old + 1;` out."),
         (RUN, f"Line 5: `n` {NEVER} do the same once more behind the loop."),
         (OTHER, f"Line 3: `n` {NEVER} do the same once more behind the loop."),
     ],
@@ -112,6 +115,7 @@ def test_a_sum_that_is_handed_on_too_early_is_told(text: str, sentence: str) -> 
         "float before = atomicAdd(&total, x);\nout[i] = before + x;",
         f"{RUN}atomicAdd(&bins[last], n);",
         "place[v] = atomicAdd(&bins[v], 1);",
+        "int old = atomicAdd(&bins[v], 1);\nv = before[v];\nbins[v] = old;",
         "unsigned old = atomicCAS(at, was, now);\nwas = old;",
         "x = known ? 1 : atomicAdd(&x, 1);",
         OTHER.replace("in[i] != last", "i % 4 == 3"),
