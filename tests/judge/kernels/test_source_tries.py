@@ -488,3 +488,31 @@ def test_a_variable_that_some_threads_set_and_all_use_is_told(
 ) -> None:
     (tmp_path / "mine.cu").write_text(text, "utf-8")
     assert said in (marked(topics.load(topic), tmp_path / "mine.cu", problem_overrides=sizes).reason or "")
+
+
+STORED_BACK = """\
+// /// launch
+// [[launch]]
+// kernel = "histogram"
+// grid = ["cdiv(N, 256)"]
+// block = ["256"]
+// zero = ["bins"]
+// ///
+extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, int N)
+{
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < N) {
+        const unsigned before = atomicAdd(&bins[in[i]], 1u);
+        bins[in[i]] = before + 1;
+    }
+}
+"""
+
+
+def test_of_a_line_that_the_mistake_is_said_to_be_in_no_race_is_advised_on(
+    tmp_path: Path, marked: Marking
+) -> None:
+    (tmp_path / "mine.cu").write_text(STORED_BACK, "utf-8")
+    found = marked(topics.load("histogram"), tmp_path / "mine.cu", problem_overrides={"N": 15}).reason or ""
+    assert "leave `bins[in[i]] = before + 1;` out. Line 13: race: " in found
+    assert "atomicAdd(&bins[…]" not in found
