@@ -232,8 +232,7 @@ def each_behind(text: str) -> Iterator[Said]:
             yield (
                 line,
                 f"Line {line}: from its own, `{own}`, each thread {does} {all_of} behind it, and so those of "
-                f"other threads as well: step by all threads of the grid, {_by_all(text, name, axis)}, or leave "
-                "the loop out where the grid has a thread for each.",
+                f"other threads as well: step by all threads of the grid, {_by_all(text, name, axis)}.",
             )
 
 

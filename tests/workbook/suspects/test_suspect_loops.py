@@ -31,14 +31,12 @@ BY_EACH = (
 )
 EVERY = (
     "each thread stores every `{by}`-th that is behind it, and so those of other threads as well: step by all threads "
-    "of the grid, `j += gridDim.x * blockDim.x`, with `j` a size_t, or leave the loop out where the grid has a "
-    "thread for each."
+    "of the grid, `j += gridDim.x * blockDim.x`, with `j` a size_t."
 )
 IN_EVERY = "as it does in every block: begin at `blockIdx.x * blockDim.x + threadIdx.x`."
 BEHIND = (
     "each thread stores all that are behind it, and so those of other threads as well: step by all threads of the "
-    "grid, `j += gridDim.x * blockDim.x`, with `j` a size_t, or leave the loop out where the grid has a "
-    "thread for each."
+    "grid, `j += gridDim.x * blockDim.x`, with `j` a size_t."
 )
 
 
