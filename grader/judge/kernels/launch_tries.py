@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from msgspec import structs
@@ -13,10 +13,10 @@ from msgspec import structs
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
-from grader.judge.kernels.case_run import CaseRun
 from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel, Planned
-from grader.judge.kernels.source_tries import compiled, everywhere, others
+from grader.judge.kernels.limits import Limits
+from grader.judge.kernels.source_tries import compiled, everywhere
 from grader.judge.refused import Refused
 from grader.workbook import begins
 from grader.workbook.edit import Edit
@@ -32,6 +32,45 @@ LARGER = 4
 """Cases that what mends a small one has to mend as well: at a single row or column many things are the same."""
 
 
+@dataclass(frozen=True)
+class _Exchanged(Kernel):
+    """A kernel with its launches changed, on whatever device and in whatever order they run."""
+
+    way: _Way
+    sizes: Sequence[str]
+
+    def plan(self, problem: Problem, limits: Limits) -> Planned:
+        """The changed launches. Raises Refused."""
+        planned = super().plan(problem, limits)
+        turned = self._of_turned_sizes(problem, limits) or planned
+        changed = tuple(map(self.way, planned.launches, turned.launches))
+        if any(math.prod(launch.block) > limits["max_threads_per_block"] for launch in changed):
+            raise Refused("error", "A block has more threads than there may be.")
+        return replace(planned, launches=changed)
+
+    def differs(self, problem: Problem, limits: Limits) -> bool:
+        """Whether it is another launch for a problem."""
+        return self.fits(problem, limits) and self.plan(problem, limits) != super().plan(problem, limits)
+
+    def fits(self, problem: Problem, limits: Limits) -> bool:
+        """Whether no block has more threads than there may be: at larger sizes a grid has more blocks."""
+        try:
+            self.plan(problem, limits)
+        except Refused:
+            return False
+        return True
+
+    def _of_turned_sizes(self, problem: Problem, limits: Limits) -> Planned | None:
+        """The launches where a matrix has as many rows as this one has columns; None of other problems."""
+        if len(self.sizes) != 2:
+            return None
+        turned = dict(zip(self.sizes, (problem[size] for size in reversed(self.sizes)), strict=True))
+        try:
+            return super().plan({**problem, **turned}, limits)
+        except Refused:
+            return None
+
+
 def to_be_right(runner: CaseRunner, case: Case) -> list[Case]:
     """A case that is wrong, and those that what mends it has to get right as well."""
     small = [problem for problem in runner.topic.judge_cases if work(runner.topic, problem) <= SMALL]
@@ -44,23 +83,16 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
     larger ones as well; "" for nothing, and where the task gives the launch block as it is."""
     if kernel.file.given.issuperset(map(str.strip, kernel.file.block)):
         return ""
-    tried = to_be_right(runner, case)
+    tried, sizes = to_be_right(runner, case), [size.name for size in runner.topic.signature.sizes]
+    limits = runner.child.hello().limits
     for said, way in WAYS.items():
         if _of_one_side(kernel) and said in OF_TWO_SIDES:
             continue
-        changes = False
-        for each in (*tried, *others(runner, tried)):
-            planned, changed = _changed(runner, kernel, each.problem, way)
-            changes = changes or changed != planned
-            if not changes or not _right(runner, kernel, each, changed):
-                break
-        else:
-            own = _IN_KERNEL.get(said)
-            if not all(
-                _fits(runner, _changed(runner, kernel, problem, way)[1])
-                for problem in runner.topic.judge_cases
-            ):
+        changed = _Exchanged(kernel.file, kernel.build, kernel.constants, way, sizes)
+        if changed.differs(case.problem, limits) and everywhere(runner, changed, tried):
+            if not all(changed.fits(problem, limits) for problem in runner.topic.judge_cases):
                 continue
+            own = _IN_KERNEL.get(said)
             if own and (one := _of_kernel(runner, kernel, tried, own(kernel.file.source))):
                 return one
             if said == SIZES and (one := _of_one_size(runner, kernel)):
@@ -140,18 +172,6 @@ def _of_counts(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str
     return ""
 
 
-def _of_turned_sizes(runner: CaseRunner, kernel: Kernel, problem: Problem) -> Planned | None:
-    """The launches where a matrix has as many rows as this one has columns; None of other problems."""
-    sizes = [size.name for size in runner.topic.signature.sizes]
-    if len(sizes) != 2:
-        return None
-    turned = {**problem, **dict(zip(sizes, (problem[size] for size in reversed(sizes)), strict=True))}
-    try:
-        return kernel.plan(turned, runner.child.hello().limits)
-    except Refused:
-        return None
-
-
 def _of_one_side(kernel: Kernel) -> bool:
     """Whether grids have one side and no kernel asks for another: turned, each block does what all of them do."""
     grids = [launch.grid for launch in kernel.file.launches]
@@ -180,25 +200,6 @@ def _or_in_kernel(kernel: Kernel, said: str) -> str:
     if said != GRID or not named or len(kernel.file.launches) > 1:
         return ""
     return ", or blockIdx.x and blockIdx.y in the kernel,"
-
-
-def _changed(runner: CaseRunner, kernel: Kernel, problem: Problem, way: _Way) -> tuple[Planned, Planned]:
-    """What is launched for a problem, and what with a change of each launch."""
-    planned = kernel.plan(problem, runner.child.hello().limits)
-    turned = _of_turned_sizes(runner, kernel, problem) or planned
-    return planned, replace(planned, launches=tuple(map(way, planned.launches, turned.launches)))
-
-
-def _fits(runner: CaseRunner, planned: Planned) -> bool:
-    """Whether no block has more threads than there may be: at larger sizes a grid has more blocks."""
-    most = runner.child.hello().limits["max_threads_per_block"]
-    return all(math.prod(launch.block) <= most for launch in planned.launches)
-
-
-def _right(runner: CaseRunner, kernel: Kernel, case: Case, planned: Planned) -> bool:
-    if not _fits(runner, planned):
-        return False
-    return runner.once(CaseRun(kernel, planned, case, runner.store.get(case))).refusal is None
 
 
 def _turned(shape: tuple[int, int, int]) -> tuple[int, int, int]:

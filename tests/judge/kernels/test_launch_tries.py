@@ -273,3 +273,29 @@ def test_an_output_that_a_later_launch_sets_to_zero_is_told(tmp_path: Path, mark
         "With `out` in `zero` of the launch in line 2 alone it comes out right: in line 12 it is set"
         in reason
     )
+
+
+ONE_ELEMENT_EACH = """// /// launch
+// [[launch]]
+// kernel = "histogram"
+// grid = ["BLOCK"]
+// block = ["min(cdiv(N, BLOCK), 2 * SMS)"]
+// zero = ["bins"]
+// ///
+constexpr int BLOCK = 512;
+extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, int N)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) atomicAdd(&bins[in[i]], 1u);
+}
+"""
+
+
+def test_what_is_exchanged_is_tried_on_the_smaller_device_that_the_kernel_is_wrong_on(
+    tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(ONE_ELEMENT_EACH, "utf-8")
+    reason = marked(topics.load("histogram"), file, problem_overrides={"N": 65549}).reason or ""
+    assert reason.startswith("As if the GPU had one multiprocessor")
+    assert "exchanged" not in reason  # it has a thread for each element on a whole device alone
