@@ -13,17 +13,6 @@ from grader.analysis.devices import DeviceSpec
 from grader.analysis.occupancy import NextStep, next_step, occupancy
 from grader.workbook import units
 
-_ORDINALS = {
-    1: "first",
-    2: "second",
-    3: "third",
-    4: "fourth",
-    5: "fifth",
-    6: "sixth",
-    7: "seventh",
-    8: "eighth",
-}
-
 
 @dataclass(frozen=True)
 class Block:
@@ -125,6 +114,6 @@ def advice(spec: DeviceSpec, block: Block) -> str:
 def _more(now: int, then: int) -> str:
     if then > now + 1:
         return f"{then} blocks"
-    if then in _ORDINALS:
-        return f"a{'n' if then == 8 else ''} {_ORDINALS[then]} block"
+    if then in units.ORDINALS:
+        return f"a{'n' if then == 8 else ''} {units.ORDINALS[then]} block"
     return f"block number {then}"

@@ -22,7 +22,19 @@ from grader.workbook.cuda_source import (
     written_out,
 )
 from grader.workbook.cuda_source import guard as guard_of
-from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, lines_of, where
+from grader.workbook.edit import (
+    SEVERAL,
+    Change,
+    Edit,
+    Line,
+    in_place,
+    in_places,
+    in_text,
+    instead,
+    lines_around,
+    lines_of,
+    where,
+)
 from grader.workbook.suspects.shared_memory import of_own_elements
 
 _IN_BLOCK = re.compile(r"=\s*(?P<start>threadIdx\.x)\s*;")
@@ -164,10 +176,10 @@ def _of_several(source: str, text: str, lines: Sequence[Line]) -> Iterator[Edit]
             why = f"A block takes {many} elements a thread, and so do those before it."
             further = in_place(line, found, side, f"({many} * {found[side]})", why)
             yield further
-            own, at = found[side], line_at(text, step.start("step"))
+            own = found[side]
             if step["step"] != own:
-                said = f"{further.said}, and `{own}` in place of `{step['step']}` in line {at}"
-                changes = tuple(sorted((*further.changes, (*step.span("step"), own))))
+                by = in_text(text, *step.span("step"), own)
+                said, changes = f"{further.said}, and {by.said}", tuple(sorted(further.changes + by.changes))
                 why = f"{why} The threads of a block go on by `{own}`, as many as there are."
                 yield Edit(f"{said},", line.number, changes, why)
         beside = rf"(?<![\w.]){found['name']}\s*\+\s*([A-Za-z_]\w*)(?!\s*[\w.*(])"
@@ -220,8 +232,9 @@ def _with_grid(source: str, edit: Edit, axis: str, many: str) -> Iterator[Edit]:
     """A change by which a block takes several times as much, with a grid of as many fewer blocks, where that can be
     told, and alone."""
     if grid := of_grid(source, axis, many):
-        change, given = grid
-        said = f"{edit.said}, and `{change[2]}` in place of `{given}` in `grid`"
+        change, _ = grid
+        line, start, end = lines_around(source, *change[:2])
+        said = f"{edit.said}, and {instead(line.text, start, end, change[2])} in `grid`"
         yield replace(edit, said=said, changes=tuple(sorted((change, *edit.changes))))
     yield edit
 
@@ -265,17 +278,12 @@ def _guarded(text: str) -> Iterator[Edit]:
     """A thread's elements beside one another that are guarded by the first of them, or not at all."""
     sizes, _ = int_sizes(text)
     for found in islice(_COUNTS.finditer(text), SEVERAL):
-        name, line = found["name"], line_at(text, found.start())
-        body = text[found.end() : text.find("}", found.end())]
+        name, body = found["name"], text[found.end() : text.find("}", found.end())]
         for each in dict.fromkeys(re.findall(rf"(?<![\w.])[A-Za-z_]\w*\s*\+\s*{name}\b(?!\s*[\w.*(])", body)):
             for size in sizes:
                 new = f"{found['condition']} && {each} < {size}"
-                yield Edit(
-                    f"`{new}` in place of `{found['condition']}` in line {line}",
-                    line,
-                    ((*found.span("condition"), new),),
-                    f"The last elements of a thread may lie behind the end: guard each of them, `{each}`.",
-                )
+                why = f"The last elements of a thread may lie behind the end: guard each of them, `{each}`."
+                yield in_text(text, *found.span("condition"), new, why)
 
 
 def _by_rows(source: str, text: str) -> Iterator[Edit]:
@@ -686,10 +694,8 @@ def _stored_where(text: str) -> Iterator[Edit]:
         if found["size"] in sizes:
             (other,) = set(sizes) - {found["size"]}
             new = f"{found['column']} < {found['size']} && {found['row']} < {other}"
-            line = line_at(text, found.start())
-            said = f"`{new}` in place of `{found['condition']}` in line {line}"
-            change = (*found.span("condition"), new)
-            yield Edit(said, line, (change,), "The condition is about the element that is stored.")
+            why = "The condition is about the element that is stored."
+            yield in_text(text, *found.span("condition"), new, why)
 
 
 def stored_elsewhere(source: str, line: int) -> bool:
@@ -739,8 +745,8 @@ def _alone(text: str) -> Iterator[Edit]:
             said, changes = f"`{found['condition']}` in line {line} deleted", [(*found.span("condition"), "")]
             if found["stores"]:
                 adds = f"atomicAdd(&{found['to']}, {own})"
-                said = f"{said} and `{adds}` in place of `{found['stores']}` in line {line_at(text, found.start('to'))}"
-                changes.append((*found.span("stores"), adds))
+                stored = in_text(text, *found.span("stores"), adds)
+                said, changes = f"{said} and {stored.said}", [*changes, *stored.changes]
             yield Edit(said, line, tuple(changes), why)
 
 

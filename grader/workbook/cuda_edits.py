@@ -11,7 +11,7 @@ from itertools import groupby
 
 from grader.workbook import begins, mixups, slips
 from grader.workbook.cuda_source import line_at, plain, shared_arrays
-from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, lines_of, where
+from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, instead, lines_of, where
 from grader.workbook.slips import numbers
 
 _TWO_INDICES = re.compile(
@@ -343,7 +343,7 @@ def _by_one(line: Line, found: re.Match[str], loop: bool = False) -> Edit | None
     elif sign == "<" and other.endswith(" - 1"):
         new = f"< {other.removesuffix(' - 1')}"
     start, end = line.start + found.start(2), line.start + found.end(3)
-    said = f"`{one} {new}` in place of `{one} {sign} {other}` in line {line.number}"
+    said = f"{instead(line.text, found.start(1), found.end(3), f'{one} {new}')} in line {line.number}"
     return Edit(said, line.number, ((start, end, new),))
 
 

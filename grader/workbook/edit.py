@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from grader.workbook import units
 from grader.workbook.cuda_source import plain
 
 LONGEST = 500
@@ -70,17 +71,50 @@ def lines_of(source: str) -> Iterator[Line]:
         start += len(text) + 1
 
 
+def lines_around(text: str, start: int, end: int) -> tuple[Line, int, int]:
+    """The line of a piece of a text, or those from its first to its last, and where in it the piece is."""
+    begins, ends = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    line = Line(text.count("\n", 0, start) + 1, begins, text[begins : ends if ends >= 0 else None])
+    return line, start - begins, end - begins
+
+
 def in_place(line: Line, found: re.Match[str], group: str | int, new: str, why: str = "") -> Edit:
     """Another text in place of a group that was found in a line."""
-    start, end = found.span(group)
+    return at_place(line, *found.span(group), new, why)
+
+
+def in_text(text: str, start: int, end: int, new: str, why: str = "") -> Edit:
+    """Another text in place of a piece of a text."""
+    return at_place(*lines_around(text, start, end), new, why)
+
+
+def at_place(line: Line, start: int, end: int, new: str, why: str = "") -> Edit:
+    """Another text in place of a piece of a line."""
     said = f"{instead(line.text, start, end, new)} in line {line.number}"
     return Edit(said, line.number, ((line.start + start, line.start + end, new),), why)
 
 
 def instead(text: str, start: int, end: int, new: str) -> str:
-    """Another text in place of a piece of a line, with as much of what is around it as makes it one place."""
+    """Another text in place of a piece of a line, with as much of what is around it as makes it one place; where that
+    is not enough, which of the pieces that are alike."""
     first, last = _one_place(text, start, end)
-    return f"`{text[first:start]}{new}{text[end:last]}` in place of `{text[first:last]}`"
+    alike = [found.start() for found in _alike(text[first:last], text)]
+    number = alike.index(first) + 1 if len(alike) > 1 and first in alike else 0
+    which = f"the {units.ORDINALS.get(number, f'{number}th')} " if number else ""
+    return f"`{text[first:start]}{new}{text[end:last]}` in place of {which}`{text[first:last]}`"
+
+
+def all_instead(places: Sequence[tuple[Line, int, int]], new: str) -> str:
+    """Another text in several places of lines, with the lines: in place of the piece alone in a line of which all that
+    are alike are among them, else as `instead` has it."""
+    changed = {(line.number, start, end) for line, start, end in places}
+    told: dict[str, list[int]] = {}
+    for line, start, end in places:
+        old = line.text[start:end]
+        all_of_line = {(line.number, *found.span()) for found in _alike(old, line.text)} <= changed
+        said = f"`{new}` in place of `{old}`" if all_of_line else instead(line.text, start, end, new)
+        told.setdefault(said, []).append(line.number)
+    return " and ".join(f"{said} in {where([*dict.fromkeys(numbers)])}" for said, numbers in told.items())
 
 
 def _one_place(text: str, start: int, end: int) -> tuple[int, int]:
@@ -90,7 +124,8 @@ def _one_place(text: str, start: int, end: int) -> tuple[int, int]:
     if len(text) > LONGEST:
         return start, end
     while (open_ones := _depth(text[first:last])) or not _is_once(text, first, last):
-        before, behind = _BEFORE.search(text, max(0, first - _WORD), first), _BEHIND.match(text, last)
+        before = _BEFORE[open_ones < 0].search(text, max(0, first - _WORD), first)
+        behind = _BEHIND[open_ones > 0].match(text, last)
         if before and (open_ones <= 0 or not behind):
             first = before.start()
         elif behind:
@@ -99,14 +134,20 @@ def _one_place(text: str, start: int, end: int) -> tuple[int, int]:
             return start, end
         if last - first > _WORD:
             return start, end
+    if first < start and (sign := _OPERAND.search(text, max(0, first - _WORD), first + 1)):
+        first = sign.start()
     return first, last
 
 
 _WORD = 100
 """Characters that a piece of a line has at the most with what is around it."""
 
-_BEFORE = re.compile(r"(?:\b[\w.]+[(\[]?|[^\w\s;{},])\s*$")
-_BEHIND = re.compile(r"\s*(?:[\w.]+|[^\w\s;{},])")
+_OPERAND = re.compile(r"\b[\w.]+\s*(?:[-+*/%&|^<>]|<<|>>)?[-+*/%&|^<>=]$")
+"""What an operator stands behind that a piece begins with."""
+
+_BEFORE = [re.compile(rf"(?:\b[\w.]+[(\[]?|[^\w\s;{{}}{ends}])\s*$") for ends in (",", "")]
+_BEHIND = [re.compile(rf"\s*(?:[\w.]+|[^\w\s;{{}}{ends}])") for ends in (",", "")]
+"""What a piece goes on by: not beyond a comma, but for one in brackets that it has one of alone."""
 
 
 def _depth(piece: str) -> int:
@@ -120,9 +161,13 @@ def _depth(piece: str) -> int:
 
 
 def _is_once(text: str, first: int, last: int) -> bool:
-    piece = text[first:last]
-    ends = (r"(?<!\w)" if piece[:1].isalnum() else "", r"(?!\w)" if piece[-1:].isalnum() else "")
-    return len(re.findall(ends[0] + re.escape(piece) + ends[1], text)) == 1
+    return len(_alike(text[first:last], text)) == 1
+
+
+def _alike(piece: str, text: str) -> list[re.Match[str]]:
+    """Where a piece stands in a line, as whole words; nowhere in one that is too long."""
+    ends = (r"(?<!\w)" if re.match(r"\w", piece) else "", r"(?!\w)" if re.search(r"\w$", piece) else "")
+    return list(re.finditer(ends[0] + re.escape(piece) + ends[1], text)) if len(text) <= LONGEST else []
 
 
 def in_places(places: Sequence[tuple[Line, re.Match[str]]], group: str | int, new: str, why: str) -> Edit:
@@ -130,9 +175,8 @@ def in_places(places: Sequence[tuple[Line, re.Match[str]]], group: str | int, ne
     changes = tuple(
         (line.start + found.start(group), line.start + found.end(group), new) for line, found in places
     )
-    numbers = [*dict.fromkeys(line.number for line, _ in places)]
-    said = f"`{new}` in place of `{places[0][1][group]}` in {where(numbers)}"
-    return Edit(said, numbers[0], changes, why)
+    said = all_instead([(line, *found.span(group)) for line, found in places], new)
+    return Edit(said, places[0][0].number, changes, why)
 
 
 def in_front(line: Line, at: int, new: str, what: str, why: str) -> Edit:

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from grader.workbook.cuda_source import FUNCTION, int_sizes, line_at, plain, shared_extents
-from grader.workbook.edit import SEVERAL, Edit, Line, in_front, in_place, in_places, lines_of
+from grader.workbook.cuda_source import FUNCTION, int_sizes, plain, shared_extents
+from grader.workbook.edit import SEVERAL, Edit, Line, in_front, in_place, in_places, in_text, lines_of
 
 _COMPONENT = re.compile(r"\b(?!threadIdx|blockIdx|blockDim|gridDim)\w+(?:\[\w+\])?\.([xyzw])\b")
 _SETS_ONE = re.compile(rf"{_COMPONENT.pattern}\s*[-+*]?=(?!=)(?P<value>[^;]{{1,200}});")
@@ -144,10 +144,8 @@ def _unsigned(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
 def _once(text: str) -> Iterator[Edit]:
     """An `if` whose body goes on to the next element, as that of a loop."""
     for found in _ONCE.finditer(text):
-        line = line_at(text, found.start())
-        change = (found.start(1), found.end(1), "while")
         why = f"`{found[2]}` goes on to a next element, which an `if` does not come back for."
-        yield Edit(f"`while` in place of `if` in line {line}", line, (change,), why)
+        yield in_text(text, *found.span(1), "while", why)
 
 
 def _steps(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
@@ -218,12 +216,10 @@ def _sizes(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     for line in body:
         for call in own.finditer(line.text):
             for found in re.finditer(rf"\b(?:{'|'.join(sizes)})\b(?=\s*[,)])", call["passed"]):
-                at = line.start + call.start("passed") + found.start()
                 new = other[found[0]]
                 front, behind = call["passed"][: found.start()], call["passed"][found.end() :]
                 name = call[0].removesuffix(call["passed"])
-                said = f"`{name}{front}{new}{behind}` in place of `{call[0]}` in line {line.number}"
-                yield Edit(said, line.number, ((at, at + len(found[0]), new),))
+                yield in_place(line, call, 0, f"{name}{front}{new}{behind}")
         for found in place.finditer(line.text):
             new = other[found["one"] or found["two"]]
             yield in_place(line, found, 0, f"{found['front'] or ''}{new}{found['behind'] or ''}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from grader.workbook.cuda_source import plain
-from grader.workbook.edit import MOST, Edit, instead, where
+from grader.workbook.edit import MOST, Edit, all_instead, instead, lines_around, where
 
 _TOKEN = re.compile(r"\d[\w.]*|[A-Za-z_]\w*|//|<<=|>>=|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||\+\+|--|->|::|[^\s\w]")
 _BLOCK = re.compile(r"^// /// launch[ \t]*\n(.*?)^// ///[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -241,18 +241,16 @@ def _in_order(parts: _Expressions, every: Iterable[_Small], near: Collection[int
 
 
 def _edit(text: str, group: Sequence[_Small]) -> Edit:
-    first, numbers = group[0], [text.count("\n", 0, small.start) + 1 for small in group]
-    said = f"`{first.new}` in place of `{first.old}` in "
-    if len(group) == 1:
-        begins, ends = text.rfind("\n", 0, first.start) + 1, text.find("\n", first.start)
-        at = first.start - begins
-        said = f"{instead(text[begins:ends], at, at + len(first.old), first.new)} in line {numbers[0]}"
-    elif all(small.old == first.old for small in group):
-        said += where(list(dict.fromkeys(numbers)))
+    first = group[0]
+    spans = [lines_around(text, small.start, small.start + len(small.old)) for small in group]
+    if all(small.old == first.old for small in group):
+        said = all_instead(spans, first.new)
     else:
-        said += f"line {numbers[0]}, and likewise in {where(list(dict.fromkeys(numbers[1:])))},"
+        numbers = [*dict.fromkeys(line.number for line, _, _ in spans[1:])]
+        said = f"{instead(spans[0][0].text, *spans[0][1:], first.new)} in line {spans[0][0].number}"
+        said = f"{said}, and likewise in {where(numbers)},"
     changes = tuple((small.start, small.start + len(small.old), small.new) for small in group)
-    return Edit(said, numbers[0], changes, first.why, any=True)
+    return Edit(said, spans[0][0].number, changes, first.why, any=True)
 
 
 def _of_operators(parts: _Expressions) -> Iterator[_Small]:

@@ -25,6 +25,17 @@ _PLURALS = (
 
 _THOUSANDS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
+ORDINALS = {
+    1: "first",
+    2: "second",
+    3: "third",
+    4: "fourth",
+    5: "fifth",
+    6: "sixth",
+    7: "seventh",
+    8: "eighth",
+}
+
 
 def digits(value: float, count: int = 3) -> str:
     """A number with `count` significant digits and no exponent: 0.0123, 1.23, 123, 12345."""

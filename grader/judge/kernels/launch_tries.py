@@ -19,10 +19,11 @@ from grader.judge.kernels.limits import Limits
 from grader.judge.kernels.source_tries import compiled, everywhere
 from grader.judge.refused import Refused
 from grader.workbook import begins
-from grader.workbook.edit import Edit
+from grader.workbook.edit import Edit, instead
 from grader.workbook.expressions import Expression
 from grader.workbook.reference import Problem
 
+_STRING = re.compile(r'"([^"]*)"')
 _Way = Callable[[Launch, Launch], Launch]
 
 MOST_EXCHANGED = 4
@@ -165,10 +166,12 @@ def _of_counts(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str
                 launches = (*file.launches[:at], replace(launch, args=args), *file.launches[at + 1 :])
                 changed = replace(kernel, file=replace(file, launches=launches))
                 if everywhere(runner, changed, tried):
-                    return (
-                        f"With `{count.text}` in place of `{text}` in line {launch.line_of('args')} it comes out "
-                        f"right. `{scratch.name}` has as many elements."
-                    )
+                    number = launch.line_of("args")
+                    line = file.source.split("\n")[number - 1]
+                    said, there = f"`{count.text}` in place of `{text}`", [*_STRING.finditer(line)]
+                    if len(there) == len(launch.args):  # all of them in one line
+                        said = instead(line, *there[place].span(1), count.text)
+                    return f"With {said} in line {number} it comes out right. `{scratch.name}` has as many elements."
     return ""
 
 

@@ -22,7 +22,7 @@ def edits(source: str) -> Iterator[Edit]:
     if max(map(len, text.split("\n"))) > LONGEST:
         return  # a stranger's work, which patterns would take long to look through
     yield from threads.of_some(source)
-    yield from loops.starts(text, lines)
+    yield from loops.starts(text)
     yield from tiles.buffers(text, lines)
     yield from tiles.short_arrays(source, lines)
     yield from indices.parts(lines)
@@ -54,4 +54,4 @@ def edits(source: str) -> Iterator[Edit]:
     yield from threads.parts(source, lines)
     yield from islice(values.exchanged(text[:MOST]), _CALLS)
     yield from threads.one_of_all(lines)
-    yield from islice(loops.without_counter(text[:MOST], lines), SEVERAL)
+    yield from islice(loops.without_counter(text[:MOST]), SEVERAL)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from grader.workbook.cuda_source import int_sizes
-from grader.workbook.edit import SEVERAL, Edit, Line, in_place, in_places
+from grader.workbook.edit import SEVERAL, Edit, Line, at_place, in_place, in_places
 
 _PART = re.compile(r"\b\w+\s*=\s*(?P<base>[\w.]+)\s*(?P<sign>[/%])\s*(?P<by>\w+)\s*;")
 _DIVIDED = re.compile(
@@ -41,11 +41,8 @@ def parts(lines: Sequence[Line]) -> Iterator[Edit]:
             if sum(each["base"] == part["base"] for _, each in found) == 1:
                 sign = {"/": "%", "%": "/"}[part["sign"]]
                 new = f"{part['base']} {sign} {part['by']}"
-                change = (line.start + part.start("sign"), line.start + part.end("sign"), sign)
-                said = (
-                    f"`{new}` in place of `{part['base']} {part['sign']} {part['by']}` in line {line.number}"
-                )
-                yield Edit(said, line.number, (change,), _OF_WARP if part["by"] in _WARP else _OF_ROW)
+                why = _OF_WARP if part["by"] in _WARP else _OF_ROW
+                yield at_place(line, part.start("base"), part.end("by"), new, why)
     for (one, first), (other, second) in pairwise(found):
         same = first["base"] == second["base"] and first["by"] == second["by"]
         if same and first["sign"] != second["sign"]:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from grader.workbook.cuda_source import line_at
-from grader.workbook.edit import SEVERAL, Edit, Line, in_place, instead
+from grader.workbook.edit import SEVERAL, Edit, Line, in_place, in_text
 from grader.workbook.suspects.loops import loops_of
 
 _HALVING = re.compile(
@@ -28,10 +27,10 @@ HALF_A_WARP = 16
 """Lanes, by which the first of a warp's shuffles goes."""
 
 
-def starts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+def starts(text: str) -> Iterator[Edit]:
     """A loop that halves its step begins with another than half of a warp, or of what there is."""
     for found in _HALVING.finditer(text):
-        start, line = found["start"], lines[line_at(text, found.start()) - 1]
+        start = found["start"]
         of_block = re.sub(r"\s*/\s*\d+$", "", start) + " / 2"
         new = str(HALF_A_WARP) if start.isdecimal() else of_block
         if new != start:
@@ -41,8 +40,8 @@ def starts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 if far
                 else "The first step leaves out what lies further on."
             )
-            said = f"`{found['name']} = {new}` in place of `{found['name']} = {start}` in line {line.number}"
-            yield Edit(said, line.number, ((*found.span("start"), new),), why)
+            begins = f"{found['name']} = {new}"
+            yield in_text(text, found.start(), found.end("start"), begins, why)
 
 
 def left(text: str) -> Iterator[Edit]:
@@ -50,13 +49,11 @@ def left(text: str) -> Iterator[Edit]:
     for found in _LEFT_AT.finditer(text):
         loop = list(_LOOP.finditer(text, 0, found.start()))
         if loop and loop[-1][1] == "for":
-            number = line_at(text, found.start("leave"))
-            said = f"`continue` in place of `break` in line {number}"
             why = "`break` ends the loop, and the steps behind this one are left out too."
-            yield Edit(said, number, ((*found.span("leave"), "continue"),), why)
+            yield in_text(text, *found.span("leave"), "continue", why)
 
 
-def without_counter(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+def without_counter(text: str) -> Iterator[Edit]:
     """An element that a loop within another one loads, by an index that lacks the outer one's counter."""
     for loop in islice(loops_of(text), SEVERAL):
         counter = _COUNTER.match(loop.start)
@@ -66,11 +63,8 @@ def without_counter(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         name, begins = counter[1], loop.inside + inner.inside
         for found in _INDEX.finditer(text, begins, begins + len(inner.body)):
             if not re.search(rf"\b{name}\b", found["index"]):
-                line = lines[line_at(text, found.start()) - 1]
-                at, end = (found.end("index") - line.start,) * 2
-                said = f"{instead(line.text, at, end, f' + {name}')} in line {line.number}"
                 why = f"Else each turn of the loop that counts `{name}` takes the same elements."
-                yield Edit(said, line.number, ((found.end("index"), found.end("index"), f" + {name}"),), why)
+                yield in_text(text, *found.span("index"), f"{found['index']} + {name}", why)
 
 
 def ends(lines: Sequence[Line]) -> Iterator[Edit]:

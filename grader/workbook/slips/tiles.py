@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from grader.workbook.cuda_source import plain, shared_extents
-from grader.workbook.edit import Edit, Line, in_place, where
+from grader.workbook.edit import Edit, Line, at_place, in_place, in_places
 
 _ROWS = 20  # that are looked at: bounds a stranger's work
 
@@ -22,7 +23,7 @@ _RIGHT_HALO = re.compile(
 _BY_ROWS = re.compile(
     r"\b(?P<array>\w+)(?:\[[^\[\]]{1,60}\])*?\[\s*(?P<row>[\w.]+)\s*\+\s*(?P<by>[A-Za-z_]\w*)\s*\]"
 )
-_FILLS = re.compile(r"\bif\s*\(\s*threadIdx\.([xy])\s*==\s*0\s*\)")
+_FILLS = re.compile(r"\bif\s*\(\s*(threadIdx\.([xy])\s*==\s*0)\s*\)")
 
 
 def buffers(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
@@ -46,9 +47,8 @@ def short_arrays(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
             name, index = found.groups()
             if name in extents:
                 new = f"{index} < {extents[name]} ? {name}[{index}] : 0"
-                change = (line.start + found.start(1), line.start + found.end() - 1, new)
-                said = f"`{new}` in place of `{name}[{index}]` in line {line.number}"
-                yield Edit(said, line.number, (change,), f"`{name}` has no more elements.")
+                why = f"`{name}` has no more elements."
+                yield at_place(line, found.start(1), found.end() - 1, new, why)
 
 
 def halos(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -111,16 +111,8 @@ def right_halo(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 if found["first"] not in (None, block):
                     taken.setdefault(found["first"], []).append((line, found))
         for first, places in taken.items():
-            changes = tuple(
-                (line.start + found.start("on"), line.start + found.end("on"), f" + {block}")
-                for line, found in places
-            )
-            numbers = [line.number for line, _ in places]
-            said = (
-                f"`{first} + {block}` in place of `{first} + {halo}` in {where(list(dict.fromkeys(numbers)))}"
-            )
             why = f"The halo on the right lies behind all `{block}` elements of the block."
-            yield Edit(said, numbers[0], changes, why)
+            yield in_places(places, 0, f"{first} + {block}", why)
 
 
 def begins(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
@@ -163,11 +155,9 @@ def who_fills(lines: Sequence[Line]) -> Iterator[Edit]:
     """The threads along one axis fill a tile, of which each element belongs to one along the other."""
     for at, line in enumerate(lines):
         found = _FILLS.search(line.text)
-        store = re.compile(rf"\[[^\]]*threadIdx\.{found[1]}[^\]]*\]\s*=(?!=)") if found else None
+        store = re.compile(rf"\[[^\]]*threadIdx\.{found[2]}[^\]]*\]\s*=(?!=)") if found else None
         stores = [each.number for each in lines[at : at + 3] if store and store.search(each.text)]
         if found and stores:
-            other = {"x": "y", "y": "x"}[found[1]]
-            change = (line.start + found.start(1), line.start + found.end(1), other)
-            said = f"`threadIdx.{other} == 0` in place of `threadIdx.{found[1]} == 0` in line {line.number}"
-            why = f"Where threadIdx.{found[1]} is 0 for all of them, they all store the same element."
-            yield Edit(said, stores[0], (change,), why)
+            other = {"x": "y", "y": "x"}[found[2]]
+            why = f"Where threadIdx.{found[2]} is 0 for all of them, they all store the same element."
+            yield replace(in_place(line, found, 1, f"threadIdx.{other} == 0", why), line=stores[0])
