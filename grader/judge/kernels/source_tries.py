@@ -98,14 +98,16 @@ def mended(
     for edit, changed in chain(compiled(kernel, candidates), launched):
         ran: dict[Case, Outcome] = {}
         for case in tried:
-            ran[case] = outcome = runner.outcome(changed, case)
+            ran[case] = outcome = runner.outcome(changed, case, thorough=False)
             left -= executed(outcome)
             if outcome.refusal is not None:
                 break
         else:
-            also = (*behind(runner.topic, edit, source, tried[0]), *others(runner, tried))
-            mends = all(_kept(ran, runner, changed, case).refusal is None for case in also)
-            if mends and not (edit.any and known.hidden(edit, changed, ran, (*tried, *also))):
+            also = (*tried, *behind(runner.topic, edit, source, tried[0]), *others(runner, tried))
+            more = edit.any and known.accesses_more(ran)
+            ran.clear()
+            mends = not more and all(_kept(ran, runner, changed, case).refusal is None for case in also)
+            if mends and not (edit.any and known.hidden(edit, changed, ran, also)):
                 if not (own := _of_own_elements(source, edit)):
                     edit = _far_enough(runner, kernel, changed, edit, tried)
                     said = f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
@@ -164,7 +166,8 @@ class _Known:
 
     def hidden(self, edit: Edit, changed: Kernel, ran: Mapping[Case, Outcome], cases: Sequence[Case]) -> bool:
         """Whether what comes out right with a change is as wrong as before, and is only not seen any more."""
-        return self.costs_more(ran) or self.stores_again(changed, cases[0]) or self.cut_short(edit, cases)
+        more = self.accesses_more(ran) or self.leaves_more(ran)
+        return more or self.stores_again(changed, cases[0]) or self.cut_short(edit, cases)
 
     def cut_short(self, edit: Edit, cases: Sequence[Case]) -> bool:
         """Whether a loop that is changed need not have a turn, or a second one, for all of these cases to be right:
@@ -181,12 +184,18 @@ class _Known:
                 return True
         return False
 
-    def costs_more(self, changed: Mapping[Case, Outcome]) -> bool:
-        """Whether a changed kernel has accessed far more where this one is right, or left far more to one block."""
+    def accesses_more(self, changed: Mapping[Case, Outcome]) -> bool:
+        """Whether a changed kernel has accessed far more where this one is right."""
         for case, after in changed.items():
             before = _kept(self.ran, self.runner, self.kernel, case)
             if before.refusal is None and _accessed(after) > MORE * _accessed(before):
                 return True
+        return False
+
+    def leaves_more(self, changed: Mapping[Case, Outcome]) -> bool:
+        """Whether a changed kernel has left far more to one block."""
+        for case, after in changed.items():
+            before = _kept(self.ran, self.runner, self.kernel, case)
             pairs = zip(before.records, after.records, strict=False)
             if any(_share(now) > MORE * _share(then) for then, now in pairs if then.status == "completed"):
                 return True

@@ -11,7 +11,9 @@ from marking import Marking
 
 from grader.findings.remedies import SAME_CHANGE
 from grader.judge.correctness import cases
+from grader.judge.correctness.cases import Case
 from grader.judge.kernels import source_tries
+from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.kernel_submission import KernelSubmission
@@ -516,3 +518,40 @@ def test_of_a_line_that_the_mistake_is_said_to_be_in_no_race_is_advised_on(
     found = marked(topics.load("histogram"), tmp_path / "mine.cu", problem_overrides={"N": 15}).reason or ""
     assert "leave `bins[in[i]] = before + 1;` out. Line 13: race: " in found
     assert "atomicAdd(&bins[…]" not in found
+
+
+FOURS = """\
+// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, 4 * 256)"]
+// block = [256]
+// ///
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    const long long q = blockIdx.x * 256 + threadIdx.x;
+    if (4 * q < N) {
+        const float4 u = ((const float4*)a)[q], v = ((const float4*)b)[q];
+        ((float4*)c)[q] = make_float4(u.x + v.x, u.y + v.y, u.z + v.z, u.w + v.w);
+    } else {
+        for (long long j = 4 * q; j < N; ++j) c[j] = a[j] + b[j];
+    }
+}
+"""
+
+
+def test_a_change_that_has_far_more_done_is_not_tried_further(
+    tmp_path: Path, marked: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, again = tmp_path / "mine.cu", list[Case]()
+    file.write_text(FOURS, "utf-8")
+    run_again = CaseRunner._run_again
+
+    def counted(self: CaseRunner, attempt: CaseRun, seconds: float, outcome: Outcome) -> None:
+        again.append(attempt.case)
+        run_again(self, attempt, seconds, outcome)
+
+    monkeypatch.setattr(CaseRunner, "_run_again", counted)
+    reason = marked(topics.load("vector_add"), file).reason or ""
+    assert "`4 * q + 3 < N`" in reason
+    assert not [case for case in again if case.problem["N"] > 4096]
