@@ -30,6 +30,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     sums.before_adding,
     sums.undone,
     sums.last_runs,
+    sums.grows,
     pointers.not_set_back,
     pointers.short_rows,
     pointers.sizes,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from grader.workbook.cuda_source import line_at
-from grader.workbook.suspects.loops import loops_of
+from grader.workbook.suspects.loops import Loop, loops_of
 from grader.workbook.suspects.text import ADDED, Said, looked_at, sets
 
 _LOOPS = 100  # of a file, and sums by atomicAdd, that are looked at: bounds a stranger's work
@@ -44,6 +44,15 @@ _COPIED = re.compile(
 )
 """A variable, or what is made of it, stored to an element."""
 _ZEROS = {"float": "0.0f", "double": "0.0"}
+
+
+_ADDS_SUM = re.compile(
+    r"(?:^|(?<=[;{}]))\s*(?P<all>(?:if\s*\((?P<condition>[^();{}]{1,100})\)\s*)?"
+    r"(?:atomicAdd\s*\(\s*(?P<at>[^;{}]{1,100}?)\s*,\s*(?P<sum>[A-Za-z_]\w*)\s*\)"
+    r"|(?P<to>\*\s*\w+|\w+\s*\[[^;{}=]{1,100}?\])\s*\+=\s*(?P<added>[A-Za-z_]\w*))\s*;)"
+)
+"""What is added to memory, in a statement of its own."""
+_LEAVES = re.compile(r"\b(?:return|goto)\b")
 
 
 def without_value(text: str) -> Iterator[Said]:
@@ -153,6 +162,44 @@ def last_runs(text: str) -> Iterator[Said]:
                     f"Line {line}: `{name}` is handed on where a condition holds, and what it has when the loop ends "
                     "never is: do the same once more behind the loop.",
                 )
+
+
+def grows(text: str) -> Iterator[Said]:
+    """Sums that are added to memory in each turn of the loop that adds them up, always at the same place."""
+    every = sorted(islice(loops_of(text), _LOOPS), key=lambda loop: loop.inside)
+    for loop in every:
+        around = [each for each in every if each.inside < loop.inside < each.inside + len(each.body)]
+        for found in islice(_ADDS_SUM.finditer(loop.body), _LOOPS):
+            name = found["sum"] or found["added"]
+            before = loop.body[: found.start()]
+            if before.count("{") - before.count("}") != loop.body.lstrip().startswith("{"):
+                continue
+            # Of loops around one another, behind the outermost that does not begin the sum anew.
+            outermost = next((each for each in (*around, loop) if _only_adds(text, each, name)), None)
+            place = f"{found['condition'] or ''} {found['at'] or found['to']}"
+            used = re.findall(r"(?<![\w.])[A-Za-z_]\w*", place)
+            does = _all_of(outermost).replace(found["all"], "") if outermost else ""
+            if outermost and not any(sets(does, each) for each in used) and not _LEAVES.search(does):
+                line, behind = line_at(text, loop.inside + found.start("all")), line_at(text, outermost.at)
+                yield (
+                    line,
+                    f"Line {line}: each turn of the loop adds all that `{name}` has by then, so that what the turns "
+                    f"before have added up is added again: put `{' '.join(found['all'].split())}` behind the loop that "
+                    f"begins in line {behind}.",
+                )
+
+
+def _only_adds(text: str, loop: Loop, name: str) -> bool:
+    """Whether a loop does nothing to a variable that was set before it but to add to it."""
+    adds = re.findall(
+        rf"\b{name}\s*(?:\+=|=\s*{name}\s*\+|=\s*(?:__)?fmaf?\w*\([^;]*,\s*{name}\s*\)\s*;)", loop.body
+    )
+    begun = re.search(rf"\w\s+{name}\s*=(?!=)", text[: min(loop.at, loop.inside)])
+    return bool(begun and adds) and len(adds) == sets(_all_of(loop), name)
+
+
+def _all_of(loop: Loop) -> str:
+    return f"{loop.start};{loop.condition};{loop.step};{loop.body}"
 
 
 def _condition_of_else(body: str, place: int) -> str:

@@ -123,3 +123,48 @@ def test_a_sum_that_is_handed_on_too_early_is_told(text: str, sentence: str) -> 
 )
 def test_a_sum_that_is_handed_on_in_time_is_not_told(text: str) -> None:
     assert said(text, [], "k.cu") == ""
+
+
+OF_EACH_TURN = (
+    "each turn of the loop adds all that `sum` has by then, so that what the turns before have added up is added "
+    "again: put `{}` behind the loop that begins in line {}."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("float sum = 0;\nfor (int i = t; i < N; i += 8) {\n    sum += in[i];\n    atomicAdd(out, sum);\n}",
+         f"Line 4: {OF_EACH_TURN.format('atomicAdd(out, sum);', 2)}"),
+        ("float sum = 0;\nwhile (i < N) {\n    sum = sum + in[i];\n    i += 8;\n    out[t] += sum;\n}",
+         f"Line 5: {OF_EACH_TURN.format('out[t] += sum;', 2)}"),
+        ("float sum = 0;\nfor (int r = 0; r < M; ++r)\n  for (int c = 0; c < N; ++c) {\n    sum += in[c];\n"
+         "    if (threadIdx.x == 0) atomicAdd(&out[b], sum);\n}",
+         f"Line 5: {OF_EACH_TURN.format('if (threadIdx.x == 0) atomicAdd(&out[b], sum);', 2)}"),
+        ("for (int r = 0; r < M; ++r) {\n  float sum = 0;\n  for (int c = 0; c < N; ++c) {\n"
+         "    sum = fmaf(a[c], b[c], sum);\n    out[r] += sum;\n  }\n}",
+         f"Line 5: {OF_EACH_TURN.format('out[r] += sum;', 3)}"),
+    ],
+)  # fmt: skip
+def test_a_sum_that_each_turn_adds_as_far_as_it_is_is_told(text: str, sentence: str) -> None:
+    assert said(text, [], "k.cu") == sentence
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sum += in[i]; atomicAdd(&out[i], sum);",  # a sum of all before it for each element
+        "sum += in[i]; if (i + 8 >= N) atomicAdd(out, sum);",
+        "sum += in[i]; if (i % 4 == 3) { atomicAdd(out, sum); sum = 0; }",
+        "sum += in[i]; atomicAdd(out, sum); sum = 0;",
+        "float sum = in[i]; sum += 1; atomicAdd(out, sum);",
+        "sum += in[i]; const int b = i / 4; out[b] += sum;",
+        "sum += in[i]; place = atomicAdd(out, sum);",
+        "sum += in[i]; for (int k = 0; k < 2; ++k) out[k] += sum;",
+        "sum += in[i]; total += sum;",
+        "sum += in[i]; atomicAdd(out, sum); if (i > M) return;",
+    ],
+)
+def test_a_sum_that_is_added_elsewhere_or_begins_anew_is_not_told(body: str) -> None:
+    text = f"float sum = 0;\nfor (int i = t; i < N; i += 8) {{ {body} }}"
+    assert "each turn" not in said(text, [], "k.cu")
