@@ -35,10 +35,11 @@ _STORES_ONE = re.compile(
     r"^[ \t]*(?P<all>(?P<to>(?P<array>\w+)\[[^\[\]]{1,60}\])\s*=(?!=)\s*(?P<value>[^;=]{1,100}))\s*;"
 )
 _REST = re.compile(r"\bif\s*\(\s*(?P<one>)threadIdx\.x\s*<\s*(?:\w+\s*(?:%|&)\s*)?\w+\s*\)")
-_REST_LOOP = re.compile(
-    r"\bfor\s*\([^;=]{0,20}?\b(?P<name>\w+)\s*=\s*(?:\w+\s*[*]\s*)?[A-Za-z_]\w*\s*(?:/\s*\w+\s*\*\s*\w+\s*)?"
-    r"\+\s*threadIdx\.x\s*;\s*(?P<one>)(?P=name)\s*<\s*\w+\s*;"
+_REST_LOOP = (
+    r"\bfor\s*\([^;=]{{0,20}}?\b(?P<name>\w+)\s*=\s*(?:[^;=]{{1,60}}?\+\s*(?:{own})|(?:{own})\s*\+[^;=]{{1,60}}?)\s*;"
+    r"\s*(?P<one>)(?P<condition>(?P=name)\s*<\s*\w+)\s*;"
 )
+_OWN_NUMBER = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*[,;]")
 _IN_BLOCK = re.compile(r"\b(\w+)\s*=(?!=)(?![^;]{0,100}\bblockIdx\b)[^;=]{0,100}\bthreadIdx\.[xyz]")
 _OF_SOME = (
     r"(?P<all>\b(?P<condition>if\s*\((?:\s*(?:&&\s*)?(?:!\s*(?:{0})|(?:{0})\s*(?:==|<=?)\s*[\w.]+)\s*){{1,3}}\))\s*)"
@@ -131,13 +132,17 @@ def of_one_thread(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
 
 def one_of_all(lines: Sequence[Line]) -> Iterator[Edit]:
     """What each thread of a block adds, or each block does, in place of one of them."""
+    names = (name for line in lines for name in _OWN_NUMBER.findall(line.text))
+    rest_loop = re.compile(_REST_LOOP.format(own="|".join([r"threadIdx\.x", *names])))
     for line in lines:
         for found in _ADDS_ALL.finditer(line.text):
             why = "Else each thread of the block adds the sum of all of them."
             yield in_front(line, found.start("add"), "if (threadIdx.x == 0) ", "`atomicAdd`", why)
-        for found in (*_REST.finditer(line.text), *_REST_LOOP.finditer(line.text)):
+        for found in (*_REST.finditer(line.text), *rest_loop.finditer(line.text)):
+            if "blockIdx" in found[0]:
+                continue
             why = "Else each block takes what is left."
-            what = "the condition" if found.re is _REST else "the loop's condition"
+            what = "the condition" if found.re is _REST else f"the loop's condition `{found['condition']}`"
             yield in_front(line, found.start("one"), "blockIdx.x == 0 && ", what, why)
 
 
