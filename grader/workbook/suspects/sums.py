@@ -216,7 +216,8 @@ def running(source: str) -> str:
         name, taken = found["sum"] or found["one"], "back" if found["back"] else "both"
         return (
             f"Line {line_at(text, found.start(taken))}: `{' '.join(found[taken].split())}` takes back what was added. "
-            f"`{name}` keeps all that was rounded off on the way, and an infinity or NaN for ever: add up the elements "
-            "of each output anew."
+            f"`{name}` keeps all that was rounded off on the way, and an infinity or NaN for ever. Make each output by "
+            "additions alone: what a few neighbouring outputs have in common can be added up once, and to that the "
+            "other elements of each."
         )
     return ""

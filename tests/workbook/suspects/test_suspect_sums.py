@@ -50,6 +50,7 @@ def test_a_variable_with_a_value_is_not_told(text: str) -> None:
 def test_a_sum_that_elements_leave_again_is_told(text: str, line: int) -> None:
     found = running(text)
     assert found.startswith(f"Line {line}: `") if line else not found
+    assert not line or "in common can be added up once, and to that the other elements of each." in found
 
 
 RETURNS = "was before this thread has added to it, and not the sum: take"
