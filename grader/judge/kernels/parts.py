@@ -26,12 +26,13 @@ Beside = Callable[[Callable[[CaseRunner], None]], Future[None]]
 
 @dataclass(frozen=True)
 class Tried(CaseRunner):
-    """Has run all cases up to the first that is refused."""
+    """Has run all cases of a kernel up to the first that is refused."""
 
+    kernel: Kernel | None = None
     known: dict[Case, Outcome] = field(default_factory=dict)
 
     def outcome(self, kernel: Kernel, case: Case, *, thorough: bool = True) -> Outcome:
-        found = self.known.get(case)  # None: of another case, to explain one of these
+        found = self.known.get(case) if kernel is self.kernel else None  # None: to explain one of these
         return super().outcome(kernel, case, thorough=thorough) if found is None else found
 
 
@@ -42,7 +43,7 @@ def run_all(
 
     `runner` has run those whose kernels are launched for the problems that it is to run `later`.
     """
-    tried = Tried(runner.topic, runner.store, runner.child)
+    tried = Tried(runner.topic, runner.store, runner.child, kernel=kernel)
 
     def run(numbers: Sequence[int], runner: CaseRunner) -> None:
         for number in numbers:

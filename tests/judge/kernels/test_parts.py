@@ -74,6 +74,15 @@ def run(kernel: Kernel, runner: CaseRunner, widths: list[int], beside: parts.Bes
     return [outcome.refusal.reason for outcome in known if outcome.refusal is not None]
 
 
+def test_what_is_known_of_a_kernel_is_not_taken_for_a_changed_one(kernel: Kernel, runner: CaseRunner) -> None:
+    (case,) = tried([4])
+    found = parts.Tried(runner.topic, runner.store, runner.child, kernel=kernel)
+    found.known[case] = Outcome(Refused("fail", "known"))
+    changed = dataclasses.replace(kernel)
+    assert found.outcome(kernel, case).refusal is not None
+    assert found.outcome(changed, case).refusal is None
+
+
 def never(work: Callable[[CaseRunner], None]) -> Future[None]:
     return Future()
 
