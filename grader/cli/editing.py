@@ -49,8 +49,9 @@ def hint(
 
     The first says what limits the kernel now and which line costs most. The second gives the idea of the next rung
     in words. Only the third shows code: the lines that differ between the two rungs. A new rung starts again with
-    the first. Of a wrong kernel they tell the concept of what the starter asks for, the line, and the line as it
-    should be; once that is done, what is wrong, the line, and the change that mends it where the judge knows one.
+    the first, and so does a kernel that another claim keeps from it. Of a wrong kernel they tell the concept of what
+    the starter asks for, the line, and the line as it should be; once that is done, what is wrong, the line, and the
+    change that mends it where the judge knows one.
 
     \b
     Examples:
@@ -66,7 +67,7 @@ def hint(
     result = _graded(loaded, file, device, arch)
     source = "\n".join(lines_of(file))
     found = hints.aim(loaded, result, source)
-    chosen = step or _asked(loaded, file, found)
+    chosen = step or _asked(loaded, file, found, result)
     place = ""
     if found is not None and (loaded.folder / "lesson.md").is_file():
         section = loaded.section(found.name)
@@ -95,9 +96,9 @@ def _graded(topic: Topic, file: Path, device: str, arch: str | None) -> Grade:
     return result
 
 
-def _asked(topic: Topic, file: Path, found: Aim | None) -> int:
-    """Which step it is: one more than at the last call, as long as the hints lead to the same rung, or are of the same
-    mistake, wherever it is."""
+def _asked(topic: Topic, file: Path, found: Aim | None, result: Grade) -> int:
+    """Which step it is: one more than at the last call, as long as the same claim keeps it from the same rung, or the
+    hints are of the same mistake, wherever it is."""
     import hashlib
     import re
 
@@ -105,7 +106,8 @@ def _asked(topic: Topic, file: Path, found: Aim | None) -> int:
 
     name = hashlib.sha256(f"{topic.name} {file.resolve()}".encode()).hexdigest()[:16]
     path = cache_folder().absolute() / f"hint-{name}"
-    aim = "" if found is None else re.sub(r"\d+", "", f"{found.before} {found.name} {found.idea}")
+    wanting = result.hints[0].claim if result.verdict == "pass" and result.hints else ""
+    aim = "" if found is None else re.sub(r"\d+", "", f"{found.before} {found.name} {found.idea} {wanting}")
     rung = hashlib.sha256(aim.encode()).hexdigest()
     last, _, times = (kept(path) or b"").decode().rpartition(":")
     step = min(STEPS, int(times) + 1) if last == rung and times.isdecimal() else 1

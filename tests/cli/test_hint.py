@@ -2,13 +2,17 @@
 
 import re
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from test_commands import Ladder, ladder
 
+from grader.judge.grade import refused
 from grader.report.grades.hints import OWN_RUNGS
+from grader.results import Hint
 from grader.workbook.content import content_root
+from grader.workbook.topics import load
 
 __all__ = ["ladder"]
 
@@ -56,6 +60,20 @@ def test_a_new_rung_begins_with_its_first_hint(ladder: Ladder) -> None:
     assert "Hint 2 of 3" in asked(ladder)
     Path("mine.cu").write_text(TILE.with_name("03_padded_tile.cu").read_text())
     assert "Hint 1 of 3" in asked(ladder)
+
+
+def test_another_claim_of_the_same_rung_begins_with_its_first_hint(
+    ladder: Ladder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("mine.cu").write_text(TILE.read_text())
+    rung, asks = "03_padded_tile", ["it has 7 columns", "it has 7 columns", "no conflicts", None, None]
+    known = refused(load("transpose"), "mine.cu", "pass", "")
+    grades = (
+        replace(known, rung_reached="02_shared_tile", hints=[Hint(rung, f"at {place}", claim)])
+        for place, claim in enumerate(asks)
+    )
+    monkeypatch.setattr("grader.cli.editing._graded", lambda *_: next(grades))
+    assert [asked(ladder).partition(" of 3")[0] for _ in asks] == [f"Hint {step}" for step in (1, 2, 1, 1, 2)]
 
 
 def test_a_wrong_kernel_is_told_the_concept_then_the_line_and_is_not_judged_again(
