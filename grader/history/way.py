@@ -104,14 +104,19 @@ def following(
     first = found[0]
     if first.topic in exercises:
         return replace(_exercise(first, on, begun), also=(*wrong,))
-    near = []  # the next rung of the ladder climbed last; of one that has gained already, the ladder behind it
+    # The next rung of the ladder climbed last that has one; of one that has gained already, the ladder behind it.
+    near: list[Climbed] = []
     if first is not climbed[here]:
-        near = [each for each in found if each is climbed[here] and each.reached][:1]
+        on_way = {
+            each.topic: each for each in found if each.reached and each.topic not in {first.topic, *exercises}
+        }
+        latest_first = (climbed[here].topic, *(grade.topic for grade in reversed(known)))
+        near = [on_way[topic] for topic in latest_first if topic in on_way][:1]
     elif first.reached > 1:
         near = [each for each in found if each is not first][:1]
     also = [_exercise(each, on, begun) for each in _preparing(first.topic, every, exercises)]
     also += [_rung(each, on, begun) for each in near]
-    return replace(_rung(first, on, begun, new=not known), also=(*wrong, *also))
+    return replace(_rung(first, on, begun, new=not known), also=(*also, *wrong))
 
 
 def _preparing(topic: str, every: Sequence[Climbed], exercises: Mapping[str, str]) -> list[Climbed]:

@@ -150,30 +150,31 @@ def test_beside_a_first_kernel_and_a_rung_stands_the_small_exercise_that_prepare
         (
             [graded("sum", "00_naive"), graded("sum", None, "x.cu")],
             "ladder hint sum mine.cu",
-            "ladder grade sum x.cu",
+            ["ladder grade sum x.cu"],
         ),
-        # The best file leads on, not the latest that is right.
+        # The best file leads on, not the latest that is right. A wrong one beside it may be an experiment: all that
+        # leads on comes before it.
         (
             [graded("sum", "01_tree", "tree.cu"), graded("sum", "00_naive"), graded("sum", None, "x.cu")],
             "ladder hint sum tree.cu",
-            "ladder grade sum x.cu",
+            ["ladder new copy", "ladder grade sum x.cu"],
         ),
         # What was right once, and is not now, leads nowhere: it is mended.
-        ([graded("sum", "00_naive"), graded("sum", None)], "ladder grade sum mine.cu", None),
+        ([graded("sum", "00_naive"), graded("sum", None)], "ladder grade sum mine.cu", []),
         (
             [graded("sum", "00_naive"), graded("sum", None), graded("copy", "01_wide")],
             "ladder grade sum mine.cu",
-            None,
+            [],
         ),
         # A wrong file of another ladder is mended first.
-        ([graded("sum", "00_naive"), graded("copy", None, "x.cu")], "ladder grade copy x.cu", None),
+        ([graded("sum", "00_naive"), graded("copy", None, "x.cu")], "ladder grade copy x.cu", []),
     ],
 )
 def test_a_file_that_is_right_leads_on_and_a_wrong_one_beside_it_is_named(
-    grades: list[Graded], what: str, also: str | None
+    grades: list[Graded], what: str, also: list[str]
 ) -> None:
     found = following(grades, way(grades, LADDERS), latest(grades, [], LADDERS))
-    assert (found.command, [each.command for each in found.also][:1]) == (what, [also] if also else [])
+    assert (found.command, [each.command for each in found.also]) == (what, also)
 
 
 @pytest.mark.parametrize(
@@ -216,3 +217,15 @@ def test_behind_a_ladder_comes_the_one_after_it_and_then_what_was_passed_by() ->
     assert following(grades, way(grades, ladders), "copy").what == "sum: its first rung"
     grades.append(graded("sum", "02_shuffles"))
     assert following(grades, way(grades, ladders), "sum").what == "first: its first rung"
+
+
+def test_a_ladder_that_is_climbed_whole_hides_no_rung_of_the_one_climbed_before() -> None:
+    ladders = {
+        "copy": LADDERS["copy"],
+        "turn": ("00_naive", "01_tile", "02_padded", "03_swizzled", "04_float4"),
+        **LADDERS,
+    }
+    grades = [graded("turn", "03_swizzled"), graded("copy", "01_wide")]
+    found = following(grades, way(grades, ladders), "copy")
+    assert found.what == "sum: its first rung"
+    assert [each.what for each in found.also] == ["turn: rung 04_float4"]
