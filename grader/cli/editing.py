@@ -59,11 +59,13 @@ def hint(
       ladder hint transpose transpose.cu --step 2
     """
     from grader import book
+    from grader.cli import own_kernels
     from grader.judge.claims.hints import resembled
     from grader.report.grades import hints
     from grader.workbook.topics import load
 
     loaded = load(topic, or_exercise=True)
+    own_kernels.check_there(loaded, file)
     result = _graded(loaded, file, device, arch)
     source = "\n".join(lines_of(file))
     found = hints.aim(loaded, result, source)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from grader.cli.options import console_for, from_here
@@ -26,6 +28,29 @@ def grades() -> Sequence[Graded]:
         return ()
 
 
+def from_this_folder(grades: Sequence[Graded], begun: Mapping[str, Path]) -> list[Graded]:
+    """Grades, each with its file as it is typed here: a name alone, as of a grade that was imported, is of the file
+    with that name which is known, where there is none here. `begun` are the starters that were written."""
+    placed = {(topic, file.name): file for topic, file in begun.items()}
+    placed |= {(each.topic, file.name): file for each in grades if (file := Path(each.file)).is_absolute()}
+    found = []
+    for each in grades:
+        file = Path(each.file)
+        if not file.is_absolute() and not file.exists():
+            file = placed.get((each.topic, file.name), file)
+        found.append(replace(each, file=str(from_here(file))))
+    return found
+
+
+def check_there(of: Topic, file: Path) -> None:
+    """Raises WarpladderError for a file that is not there, where the learner has one of that name elsewhere."""
+    if file.exists() or not file.name:
+        return
+    if (known := next((each for each in files(of) if each.name == file.name), None)) is not None:
+        remedy = f"yours is {shlex.quote(str(known))}; `ladder new {of.name}` makes one here"
+        raise WarpladderError("there is no such file", file=file, remedy=remedy)
+
+
 def files(of: Topic | Program) -> list[Path]:
     """A learner's files of a topic that are there: those that were graded, with the one to go on with first, the
     starter that was written last, and the one with the topic's name."""
@@ -34,7 +59,8 @@ def files(of: Topic | Program) -> list[Path]:
             every, begun = store.grades(), store.begun()
     except WarpladderError:  # a file is found by its name as well
         every, begun = [], {}
-    graded = [grade for grade in every if grade.topic == of.name and Path(grade.file).is_file()]
+    every = from_this_folder([grade for grade in every if grade.topic == of.name], begun)
+    graded = [grade for grade in every if Path(grade.file).is_file()]
     (climbed,) = way(graded, {of.name: of.ladder.ids if isinstance(of, Topic) else ()})
     best = gone_on_with(graded, climbed)
     known = [Path(grade.file) for grade in (*([best] if best else []), *graded)]

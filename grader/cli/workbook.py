@@ -230,6 +230,7 @@ def grade(
         from grader.workbook.topics import load
 
         loaded = load(topic, or_exercise=True)
+        own_kernels.check_there(loaded, file)
         check_outputs(html, file_of(json))
         say_if_unconfined()
         console = console_for(json == "-")
@@ -319,11 +320,13 @@ def profile(
       ladder profile transpose transpose.cu --html profile.html
       ladder profile transpose transpose.cu --ptx
     """
+    from grader.cli import own_kernels
     from grader.judge.profile import profile as run
     from grader.report import profiles, progress
     from grader.workbook.topics import load
 
     loaded = load(topic, or_exercise=True)
+    own_kernels.check_there(loaded, file)
     if plot is not None and not loaded.has_timeline:
         raise WarpladderError("only schedules have a timeline to draw", remedy="leave out --plot")
     if ptx and sass:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -30,8 +30,9 @@ class History:
 
 
 def exported(store: Store) -> bytes:
-    """Everything as indented UTF-8 JSON."""
-    history = History(SCHEMA, store.sittings(), store.outcomes(), store.grades())
+    """Everything as indented UTF-8 JSON, but for the folders that kernels are in: they are of this machine."""
+    grades = [replace(each, file=Path(each.file).name) for each in store.grades()]
+    history = History(SCHEMA, store.sittings(), store.outcomes(), grades)
     return msgspec.json.format(msgspec.json.encode(history), indent=1) + b"\n"
 
 

@@ -55,7 +55,7 @@ class Graded:
 
     topic: Name
     when: Moment  # UTC
-    file: Name  # as it was typed
+    file: Name  # where it is; its name alone in what is exported
     digest: Name  # SHA-256 of what was in it, in hex
     verdict: Verdict
     rung: str | None  # that it reached; None: it is not right, or its rung is not known

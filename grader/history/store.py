@@ -216,10 +216,10 @@ _Row = tuple[object, ...]
 
 
 def remember(topic: str, file: Path, source: bytes, result: Grade) -> None:
-    """Note what a kernel was worth, by its file and what was in it. Raises WarpladderError."""
+    """Note what a kernel was worth, by where its file is and what was in it. Raises WarpladderError."""
     digest, now = sha256(source).hexdigest(), datetime.now(UTC)
     with Store() as store:
-        store.note(Graded(topic, now, str(file), digest, result.verdict, result.rung_reached))
+        store.note(Graded(topic, now, str(file.absolute()), digest, result.verdict, result.rung_reached))
 
 
 def _add(

@@ -116,6 +116,7 @@ def following(json: JsonOption = None) -> None:
       ladder next --json -
     """
     from grader import book
+    from grader.cli import own_kernels
     from grader.history.store import Store
     from grader.history.way import following, latest, way
     from grader.interview.reports.history import console
@@ -124,7 +125,8 @@ def following(json: JsonOption = None) -> None:
 
     topics, small = discover(), exercises.discover()
     with Store() as store:
-        grades, sittings, begun = store.grades(), store.sittings(), store.begun()
+        sittings, begun = store.sittings(), store.begun()
+        grades = own_kernels.from_this_folder(store.grades(), begun)
     asked = exercises.with_ladders(small, topics)
     climbed = way(grades, {name: topic.ladder.ids for name, topic in asked.items()})
     files = {topic: str(from_here(file)) for topic, file in begun.items()}
@@ -164,6 +166,7 @@ def progress(
       ladder progress --export history.json
       ladder progress --import history.json
     """
+    from grader.cli import own_kernels
     from grader.history.exchange import exported, import_from
     from grader.history.progress import progress as progress_of
     from grader.history.remedies import Remedies
@@ -192,7 +195,7 @@ def progress(
             items,
             datetime.now().astimezone(),
             known_level(level),
-            way(store.grades(), ladders),
+            way(own_kernels.from_this_folder(store.grades(), store.begun()), ladders),
         )
     remedies = Remedies(topics)
     cures = {point.item.key: remedies.of(point.item) for point in found.weak}

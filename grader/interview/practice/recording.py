@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 from statistics import fmean
 
 import msgspec
@@ -75,7 +76,9 @@ def grades(kept: Session) -> list[Graded]:
                 sha256(answer.source.encode()).hexdigest(),
             )
             verdict = msgspec.convert(answer.verdict, Verdict)
-            found.append(Graded(answer.topic, when, file, digest, verdict, answer.rung_reached))
+            found.append(
+                Graded(answer.topic, when, str(Path(file).absolute()), digest, verdict, answer.rung_reached)
+            )
     return found
 
 
