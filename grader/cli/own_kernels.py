@@ -30,7 +30,9 @@ def grades() -> Sequence[Graded]:
 
 def from_this_folder(grades: Sequence[Graded], begun: Mapping[str, Path]) -> list[Graded]:
     """Grades, each with its file as it is typed here: a name alone, as of a grade that was imported, is of the file
-    with that name which is known, where there is none here. `begun` are the starters that were written."""
+    with that name which is known, where there is none here. `begun` are the starters that were written.
+
+    Without those of files that have the kernel of another topic, as which each of them was refused."""
     placed = {(topic, file.name): file for topic, file in begun.items()}
     placed |= {(each.topic, file.name): file for each in grades if (file := Path(each.file)).is_absolute()}
     found = []
@@ -38,8 +40,20 @@ def from_this_folder(grades: Sequence[Graded], begun: Mapping[str, Path]) -> lis
         file = Path(each.file)
         if not file.is_absolute() and not file.exists():
             file = placed.get((each.topic, file.name), file)
-        found.append(replace(each, file=str(from_here(file))))
+        if each.verdict != "error" or not _is_of_another(each.topic, file):
+            found.append(replace(each, file=str(from_here(file))))
     return found
+
+
+def _is_of_another(topic: str, file: Path) -> bool:
+    """Whether a file has the kernel of another topic or small exercise than the one it was graded as."""
+    from grader.judge.grade import kernel_of_another  # which takes long
+    from grader.workbook.topics import load
+
+    try:
+        return bool(kernel_of_another(load(topic, or_exercise=True), file))
+    except WarpladderError:  # the topic is gone, or the file is
+        return False
 
 
 def check_there(of: Topic, file: Path) -> None:
@@ -78,7 +92,10 @@ def begin(topic: str, path: Path) -> None:
 
 
 def note(topic: str, file: Path, result: Grade) -> None:
-    """Write a grade into the learner's history. A grade is worth showing where that cannot be written."""
+    """Write a grade into the learner's history, but of another topic's kernel, which was refused. A grade is worth
+    showing where that cannot be written."""
+    if result.verdict == "error" and _is_of_another(topic, file):
+        return
     try:
         remember(topic, file, file.read_bytes(), result)
     except OSError:  # it is gone by now

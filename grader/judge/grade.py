@@ -54,14 +54,19 @@ def grade(
 def parse(topic: Topic, file: Path) -> SourceFile:
     """A submission as its topic reads it; raises WarpladderError, naming file and line, and of a kernel of another
     topic that one."""
-    other = topics.of_kernel(read_source(file, "a source file"), topic)
-    if not other:
+    if not (other := kernel_of_another(topic, file)):
         return topic.parse(file)
     raise WarpladderError(
         f"its kernel, `{other}`, is one for {other} and not for {topic.name}",
         file=file,
         remedy=f"ladder grade {other} {shlex.quote(str(file))}",
     )
+
+
+def kernel_of_another(topic: Topic, file: Path) -> str:
+    """The other topic whose kernel a submission has; "" where it has none. Raises WarpladderError for what cannot be
+    read."""
+    return topics.of_kernel(read_source(file, "a source file"), topic)
 
 
 def check_file(name: str, file: Path) -> None:

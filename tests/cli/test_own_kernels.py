@@ -1,4 +1,4 @@
-"""A learner's own kernels: where they are told to be."""
+"""A learner's own kernels: where they are told to be, and which are none of a topic."""
 
 import json
 import shlex
@@ -83,3 +83,19 @@ def test_a_name_alone_is_the_file_that_is_known_by_it(ladder: Ladder, elsewhere:
 def test_no_folder_is_exported(elsewhere: tuple[Path, Path]) -> None:
     with Store() as store:
         assert [grade["file"] for grade in json.loads(exported(store))["grades"]] == ["mine.cu"]
+
+
+def test_a_kernel_of_another_topic_is_no_work_on_the_one_it_was_typed_for(ladder: Ladder) -> None:
+    other = Path("sum.cu")
+    other.write_text((content_root() / "kernels/naive/vector_add.cu").read_text())
+    write_right_kernel(Path("mine.cu"))
+    remembered("transpose", Path("mine.cu"), "pass", "00_naive")
+    before = ladder("next").out
+    assert "ladder hint transpose mine.cu" in before
+    assert "is one for vector_add" in ladder("grade", "transpose", "sum.cu", "--device", "emulator").out
+    with Store() as store:
+        assert [grade.verdict for grade in store.grades()] == ["pass"]
+    remembered("transpose", other, "error", None)  # as earlier versions did
+    assert ladder("next").out == before
+    write_right_kernel(other)  # which now is one of this topic, and does not compile, say
+    assert "mend sum.cu" in ladder("next").out
