@@ -87,7 +87,7 @@ _COMMA_INDEX = re.compile(
     r"\b(?!auto\b)(?P<array>[A-Za-z_]\w*)\s*\[\s*(?P<row>[^\[\]();,]{1,60}|\w+\([^()\[\];,]{1,60}\)),\s*"
     r"(?P<column>[^\[\]();,]{1,60}|\w+\([^()\[\];,]{1,60}\))\]"
 )
-_BY_ONE = re.compile(
+BY_ONE = re.compile(
     r"\bfor\s*\([\w ]*\b(?P<counter>\w+)\s*=\s*(?P<start>[^;]{1,100}?)\s*;\s*(?P=counter)\s*<\s*"
     r"(?:(?P=start)\s*\+\s*)?(?P<many>\w+)\s*(?:;|&&)[^;]*;?\s*(?:\+\+\s*(?P=counter)|(?P=counter)\s*(?:\+\+|\+=\s*1))"
 )
@@ -349,7 +349,7 @@ def beside_one_another(source: str, line: int, array: str) -> str:
     index, formed = index_of(source, line, array)
     made = _with_values(source, line, _with_values(source, line, formed or index))
     for _, text in islice(_upwards(source, line), _MOST_STEPS) if "threadIdx.x" in made else ():
-        if head := _BY_ONE.search(text[:_LONGEST]):
+        if head := BY_ONE.search(text[:_LONGEST]):
             counter, many = head["counter"], head["many"]
             added = rf"(?:^|\+)\s*{counter}\s*(?:$|\+)" if head["start"] == "0" else rf"^{counter}$"
             apart = re.search(rf"\*\s*\(*{many}\b|\b{many}\)*\s*\*", made)

@@ -31,6 +31,7 @@ from grader.workbook.cuda_source import (
     turned_against,
     updated_in,
 )
+from grader.workbook.shared_rows import BANKS_BYTES, WORD, copies_by_lane, row_of_thread, widest
 
 WORTH_SAYING = 0.1
 """The share of all cycles from which on waste is worth a word."""
@@ -52,11 +53,11 @@ class _Waste:
         """The arrays of a line that it is about."""
         if self.space is None:
             return ()
-        return (
-            updated_in(source, line)
-            if self.atomic
-            else arrays_in(source, line, self.space, self.stored(counters))
-        )
+        if self.atomic:
+            return updated_in(source, line)
+        found = arrays_in(source, line, self.space, self.stored(counters))
+        row = None if found or self.space != "shared" else row_of_thread(source, line)  # by a pointer
+        return (row.array,) if row else found
 
 
 def costliest(
@@ -82,7 +83,7 @@ def costliest(
         _prints(source, line)
         or _turned(waste, source, line, counters)
         or _side_by_side(waste, source, line, named)
-        or _remedy(waste, source, line, named, threads).format(
+        or _remedy(waste, source, line, named, threads, counters).format(
             array=arrays or "the array", threads=units.number_of(threads, "thread")
         )
     )
@@ -185,20 +186,62 @@ def _says_idle(counters: Counters, arrays: str) -> str:
     return f"on average {units.digits(lanes)} of a warp's 32 lanes are at work"
 
 
-def _remedy(waste: _Waste, source: str, line: int, arrays: tuple[str, ...], threads: int) -> str:
-    """What mends it; an array of one dimension has no rows to be padded, an atomic takes one element a lane, in a block
-    that ends within a warp lanes are idle without any branch, and what data is the index of stays in no register."""
+def _remedy(
+    waste: _Waste, source: str, line: int, arrays: tuple[str, ...], threads: int, counters: Counters
+) -> str:
+    """What mends it; in a block that ends within a warp lanes are idle without any branch, and what data is the index
+    of stays in no register."""
     if waste.cycles is _idle and of_first_thread(source, line):
         return _ALONE
     if waste.cycles is _idle and threads % 32:
         return _WHOLE_WARPS
     if waste.cycles is _local and (by_data := next(filter(None, map(partial(_by_data, source), arrays)), "")):
         return by_data
-    declared = shared_arrays(source)
-    extents = [len(one.extents) for name in arrays for one in declared.get(name, ())]
-    if waste.remedy != PADDING or not extents or max(extents) > 1:
-        return waste.remedy
-    return BANKS_OF_ATOMICS if {*arrays} & {*updated_in(source, line)} else BANKS
+    return _of_banks(source, line, arrays, counters) if waste.cycles is _conflicts else waste.remedy
+
+
+def _of_banks(source: str, line: int, arrays: tuple[str, ...], counters: Counters) -> str:
+    """How lanes come to different banks. An array of one dimension has no rows to be padded, an atomic takes one
+    element a lane, and where rows hold a copy for each lane, or are accessed 16 bytes at a time, a word more is no
+    way."""
+    row = row_of_thread(source, line)
+    copies = [apart for array in arrays for apart in copies_by_lane(source, array)]
+    declared = [one for array in arrays for one in shared_arrays(source).get(array, ())]
+    flat = bool(declared) and max(len(one.extents) for one in declared) == 1
+    wide = _accessed_at_once(source, line, arrays) > WORD
+    if row is not None and row.in_one_bank and (flat or copies or wide):
+        return _ROUND.format(
+            array=row.array, apart=row.apart // WORD, thread=row.thread, column=row.column, many=row.columns
+        )
+    if {*arrays} & {*updated_in(source, line)}:
+        beside = [apart for apart in copies if apart and apart % BANKS_BYTES]
+        if beside:
+            return _COPIES_APART.replace("{apart}", str(beside[0] // WORD))
+        return f"{_ATOMICS}." if copies else BANKS_OF_ATOMICS
+    by_words = row is None or row.nbytes == WORD
+    all_words = {one.itemsize for one in declared} == {WORD}
+    vectors = _VECTORS.get(WORD * _served_one_by_one(counters)) if flat and by_words and all_words else None
+    if vectors:
+        return f"{_BANKS}{_AS_VECTORS.replace('{vectors}', vectors)}."
+    if wide and row is not None and not by_words and not copies and row.apart % (2 * row.nbytes) == 0:
+        return _PADDING_OF_WIDE.replace("{words}", str(row.nbytes // WORD))
+    return f"{_BANKS}." if flat or wide else PADDING
+
+
+def _accessed_at_once(source: str, line: int, arrays: tuple[str, ...]) -> int:
+    """The most bytes that a thread accesses at once of arrays; where these are not known, of what a line indexes."""
+    found = [widest(source, array) for array in arrays]
+    pointers = () if arrays else arrays_in(source, line, "global", stored=False)
+    return max((*found, *(pointee(source, line, name) for name in pointers)), default=0)
+
+
+def _served_one_by_one(counters: Counters) -> int:
+    """How many lanes of a load from shared memory want one bank; 0 where that is no whole number."""
+    wavefronts, conflicts = (
+        counters.get(counted["ld"], 0) for counted in (metrics.SHARED_WAVEFRONTS, metrics.SHARED_CONFLICTS)
+    )
+    lanes = wavefronts / max(wavefronts - conflicts, 1)
+    return round(lanes) if abs(lanes - round(lanes)) < NEARLY else 0
 
 
 def _turned(waste: _Waste, source: str, line: int, counters: Counters) -> str:
@@ -287,19 +330,36 @@ _ALONE = (
     "tree, in each step of which half as many threads as before add what another one has."
 )
 
+NEARLY = 0.05
+"""So far from a whole number may be what is counted where warps are not all whole."""
+
+_ATOMICS = (
+    "Let the 32 lanes of a warp update 32 different banks: change which lane takes which element of {array}"
+)
 BANKS_OF_ATOMICS = (
-    "Let the 32 lanes of a warp update 32 different banks: change which lane takes which element of {array}, or, where "
-    "data says that, have several copies of {array}, among which the lanes of a warp are divided, and add them up at "
-    "the end."
+    f"{_ATOMICS}, or, where data says that, have several copies of {{array}}, among which the lanes of a warp are "
+    "divided, and add them up at the end."
 )
-BANKS = (
-    "Let the 32 lanes of a warp access 32 different banks, or one and the same word: change which lane takes which "
-    "element of {array}, or let a lane that takes several beside one another read 16 bytes at a time, as a float4 or a "
-    "uint4, each once."
+_COPIES_APART = (
+    "Each lane has a copy of {array} already, but as rows are {apart} words apart, data says in which bank it is. With "
+    "rows 32 words apart the copy of a lane is in a bank of its own; where threads then go along rows, let each lane "
+    "begin at another column and go round."
 )
+_ROUND = (
+    "Rows of `{array}` are {apart} words apart, a multiple of 32, so that column `{column}` of all rows is in the same "
+    "bank. Let each lane begin at another column and go round, where their order does not matter: `({thread} + "
+    "{column}) % {many}` in place of `{column}`."
+)
+_DIFFERENT = "Let the 32 lanes of a warp access 32 different banks, or one and the same word: "
+_BANKS = f"{_DIFFERENT}change which lane takes which element of {{array}}"
+_AS_VECTORS = ", or let a lane that takes several beside one another read them as {vectors}, each once"
 PADDING = (
-    "Let the 32 lanes of a warp access 32 different banks, or one and the same word: pad the rows of {array} by one "
-    "word (a column more, not a row), or change which lane takes which element."
+    f"{_DIFFERENT}pad the rows of {{array}} by one word (a column more, not a row), or change which lane takes which "
+    "element."
+)
+_PADDING_OF_WIDE = (
+    f"{_DIFFERENT}pad the rows of {{array}} by {{words}} words, as wide accesses need, or change which lane takes "
+    "which element."
 )
 
 _WASTES = (

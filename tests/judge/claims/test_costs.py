@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from grader.emulator import metrics
@@ -79,6 +81,12 @@ def conflicts(kind: str) -> dict[str, int]:
     return {metrics.SHARED_WAVEFRONTS[kind]: 320, metrics.SHARED_CONFLICTS[kind]: 310}
 
 
+def served(wavefronts: float) -> dict[str, int]:
+    """Accesses to shared memory that take so many wavefronts each."""
+    whole = int(100 * wavefronts)
+    return {metrics.SHARED_WAVEFRONTS["ld"]: whole, metrics.SHARED_CONFLICTS["ld"]: whole - 100}
+
+
 def scattered(kind: str) -> dict[str, int]:
     return {metrics.GLOBAL_REQUESTS[kind]: 10, metrics.GLOBAL_SECTORS[kind]: 320}
 
@@ -153,6 +161,75 @@ def test_a_waste_names_its_array(line: int, counters: dict[str, int], says: str,
     assert cost is not None
     assert says in cost.says
     assert mends in cost.remedy
+
+
+COPIES = """\
+__global__ void f(const unsigned char* in, unsigned* bins, int N)
+{
+    __shared__ unsigned counts[256 * 32];
+    const int lane = threadIdx.x % 32;
+    atomicAdd(&counts[((v >> 8) & 255) * 32 + lane], 1);
+    for (int c = 0; c < 32; ++c) {
+        sum += counts[threadIdx.x * 32 + c];
+    }
+    const uint4* mine = (const uint4*)&counts[threadIdx.x * 32];
+    for (int c = 0; c < 8; c++) {
+        const uint4 v = mine[c];
+    }
+    bins[threadIdx.x] = counts[4 * threadIdx.x];
+}
+"""
+IN_ROWS = (
+    COPIES.replace("[256 * 32]", "[256][32]")
+    .replace("& 255) * 32 + lane", "& 255)][lane")
+    .replace("[threadIdx.x * 32 + c]", "[threadIdx.x][c]")
+    .replace("[threadIdx.x * 32]", "[threadIdx.x][0]")
+)
+NARROW = COPIES.replace("* 32", "* 16").replace("+ lane", "+ 3")
+ALONE = IN_ROWS.replace("    atomicAdd", "    // ").replace("(const uint4*)&counts", "(const uint4*)&others")
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "ways", "told", "untold"),
+    [
+        (COPIES, 7, 32, "`(threadIdx.x + c) % 32` in place of `c`", "16 bytes|pad "),
+        (COPIES, 11, 8, "Rows of `counts` are 32 words apart", "pad "),
+        (COPIES, 11, 8, "`(threadIdx.x + c) % 8` in place of `c`", "pad "),
+        (IN_ROWS, 7, 32, "`(threadIdx.x + c) % 32` in place of `c`", "pad "),
+        (IN_ROWS, 11, 8, "`(threadIdx.x + c) % 8` in place of `c`", "pad "),
+        (ALONE, 7, 32, "pad the rows of `counts` by one word", "in place of"),
+        # A row that is longer by a word has its elements in other banks, and those of 16 bytes where none may begin.
+        (COPIES.replace("* 32", "* 33"), 5, 3.5, "but as rows are 33 words apart", "several copies"),
+        (IN_ROWS.replace("[32]", "[33]"), 5, 3.5, "but as rows are 33 words apart", "several copies"),
+        (COPIES.replace("* 32 + lane", "* 32 + bank"), 5, 3.5, "have several copies", "already"),
+        (COPIES.replace("* 32", "* N"), 5, 3.5, "which lane takes which element of `counts`.", "copies"),
+        (NARROW, 11, 4, "pad the rows of `counts` by 4 words", "one word"),
+        (NARROW.replace("+ 3", "+ lane"), 11, 4, "takes which element of `counts`.", "pad "),
+        (NARROW.replace("* 16", "* 12"), 11, 4, "takes which element of `counts`.", "pad "),
+        (COPIES.replace("= (const uint4*)&counts", "= rows(counts)"), 11, 4, "takes which element", "pad "),
+        (COPIES.replace("* 32", "* 16"), 7, 16, "takes which element of `counts`.", "pad |16 bytes"),
+    ],
+)
+def test_what_frees_rows_of_bank_conflicts_hangs_on_who_goes_along_them(
+    source: str, line: int, ways: float, told: str, untold: str
+) -> None:
+    cost = costliest({line: served(ways)}, source)
+    assert cost is not None
+    assert told in cost.remedy
+    assert not re.search(untold, cost.remedy)
+
+
+@pytest.mark.parametrize(
+    ("ways", "vectors"),
+    [(2, "a float2 or a uint2"), (3.5, ""), (4, "a float4 or a uint4"), (8, ""), (32, "")],
+)
+def test_elements_beside_one_another_are_read_as_vectors_where_that_frees_them_of_conflicts(
+    ways: float, vectors: str
+) -> None:
+    cost = costliest({8: served(ways)}, SOURCE)
+    assert cost is not None
+    assert ("read them as" in cost.remedy) == bool(vectors)
+    assert vectors in cost.remedy
 
 
 TURNED = """\
