@@ -146,7 +146,7 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
     if reached is not None:
         found = hints.next_rung(topic.ladder, reached, current.claims, topic.claim_sizes, current.source)
         earlier = _first(current, *found)
-        if found and not earlier and (advice := current.advice()):
+        if found and not earlier and (advice := current.advice(_measured(topic, found))):
             found.append(Hint(found[0].rung, advice))
         return [*earlier, *found]
     first = topic.ladder.ids[0]
@@ -155,6 +155,13 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
     else:
         text = "The result is right, but the emulator could not count it, so its rung is not known."
     return [Hint(first, text)]
+
+
+def _measured(topic: Topic, broken: Sequence[Hint]) -> frozenset[str]:
+    """What claims that do not hold are about."""
+    texts = {hint.claim for hint in broken}
+    claims = [claim.expect for claim in topic.ladder.claims if claim.text in texts and claim.expect]
+    return frozenset[str]().union(*(expect.names for expect in claims))
 
 
 def _first(current: Submission, *others: Hint) -> list[Hint]:

@@ -80,8 +80,9 @@ class Submission:
         by line."""
         return None
 
-    def advice(self) -> str:
-        """What is worth saying beside the claims of the next rung; "" for nothing."""
+    def advice(self, measured: Collection[str] = ()) -> str:
+        """What is worth saying beside the claims of the next rung that do not hold, which are about what is `measured`;
+        "" for nothing."""
         return ""
 
     def reason_without(self, path: Path) -> str | None:

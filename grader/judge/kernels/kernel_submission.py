@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from grader.analysis.model import ModelledTime
+from grader.emulator import metrics
 from grader.emulator.machine.records import by_line
 from grader.findings.remedies import SAME_CHANGE
 from grader.judge.child.protocol import Record
@@ -22,7 +23,7 @@ from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counting import Resources
 from grader.judge.submission import Submission
 from grader.results import LineCost
-from grader.workbook import cuda_source
+from grader.workbook import cuda_source, units
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.suspects import shared_memory
 
@@ -33,6 +34,13 @@ _OWN_ELEMENTS = (
     "In line {line} each thread reads only what it has stored itself in `{array}`, so that `{array}` exchanges "
     "nothing: leave it out, or have each thread read what another has stored."
 )
+
+_HANDED_ON = (
+    "Nearly all stores and atomics in global memory are those of line {line}, where each of {blocks} adds its `{copy}` "
+    "to `{array}`: let fewer blocks do the work, each on more elements, as with the stride of the grid."
+)
+MOST = 0.9
+"""The share of requests that is nearly all of them."""
 
 _OF_SOME = (
     "The __syncthreads() in line {line} stands behind the `if` of line {condition}, which depends on the thread. CUDA "
@@ -77,18 +85,39 @@ class KernelSubmission(Submission):
         threads = {math.prod(record.block) for record in self.records}
         return costs.costliest(lines, self.source, later, *(threads if len(threads) == 1 else ()))
 
-    def advice(self) -> str:
-        """About barriers behind a thread's own condition, and shared memory by which threads hand nothing on to each
-        other."""
+    def advice(self, measured: Collection[str] = ()) -> str:
+        """About blocks that are so many that what each hands on is most of the stores and atomics which are measured,
+        barriers behind a thread's own condition, and shared memory by which threads hand nothing on to each other."""
         source = self.file.source
         barriers = cuda_source.barriers_of_some(source)
         own = shared_memory.of_own_elements(source)
         return " ".join(
             (
+                *([handed_on] if "store_requests" in measured and (handed_on := self._handed_on()) else []),
                 *(_OF_SOME.format(line=line, condition=condition) for line, condition in barriers),
                 *(_OWN_ELEMENTS.format(array=array, line=line) for array, line in own.items()),
             )
         )
+
+    def _handed_on(self) -> str:
+        """In which line each block adds the elements that it has in shared memory to those of all, where these are most
+        requests to store to global memory, or to update it, and no thread goes on by the grid; "" where there is
+        none."""
+        source, records = self.file.source, self.records or ()
+        lines = by_line(chain.from_iterable(record.lines for record in records))
+        names = [metrics.GLOBAL_REQUESTS[kind] for kind in ("st", *metrics.ATOMICS)]
+        requests = {line: sum(counters.get(name, 0) for name in names) for line, counters in lines.items()}
+        if len(records) != 1 or not requests or "gridDim" in cuda_source.plain(source):
+            return ""
+        most = max(requests, key=lambda line: requests[line])
+        if requests[most] < MOST * sum(requests.values()):
+            return ""
+        for array in cuda_source.updated_in(source, most):
+            copies = cuda_source.indexed_alike(source, most, array) & cuda_source.shared_arrays(source).keys()
+            if copies:
+                blocks = units.number_of(math.prod(records[0].grid), "block")
+                return _HANDED_ON.format(line=most, blocks=blocks, copy=min(copies), array=array)
+        return ""
 
     @property
     def failed(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,7 +51,7 @@ class ScheduleSubmission(Submission):
         assert recording is not None, "check first"
         return recording
 
-    def advice(self) -> str:
+    def advice(self, measured: Collection[str] = ()) -> str:
         """About the host's own copies, where they take much of the time."""
         return "" if self.timeline is None else host_copies(self.timeline)
 

@@ -217,6 +217,7 @@ def _limits(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
         needs = "It also claims" if rung == result.rung_reached else f"What {rung} needs as well"
         yield Text(f"Right, and {result.rung_reached} is reached. {needs}:")
         yield views.claims(missing)
+        yield from (Text(f"Also: {hint.text}") for hint in result.hints[1:] if hint.claim is None)
     else:
         yield Text(unbroken(result.hints[0].text))
     if result.costliest is not None:
