@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from grader.workbook.cuda_source import (
     BY_ONE,
@@ -28,6 +29,7 @@ WORD = 4
 BANKS_BYTES = 32 * WORD
 """What the 32 banks hold in a row."""
 
+_MOST_LINES = 100  # that are looked at: bounds the work that a stranger's text can ask for
 _ACCESS = re.compile(r"\b([A-Za-z_]\w*)\s*((?:\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*)+)")
 _PART = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 _PLACE = re.compile(r"\b([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)+|\+[^;()]+)")
@@ -115,15 +117,20 @@ def _itemsize(source: str, array: str) -> int:
 
 def widest(source: str, array: str) -> int:
     """The bytes of the widest access to an array by a pointer that is cast; 0 for none."""
-    lines = (line for line, text in enumerate(plain(source).splitlines(), 1) if array in text)
-    return max((bytes_of(cast_to(source, line, array)) for line in lines), default=0)
+    return max((bytes_of(cast_to(source, line, array)) for line in _lines_with(source, array)), default=0)
 
 
 def copies_by_lane(source: str, array: str) -> tuple[int | None, ...]:
     """Of each line that updates an array in shared memory, in which each lane of a warp has a copy of its own: how many
     bytes rows of such copies are apart, None where that is not to be seen; () where lanes have none."""
-    lines = (line for line, text in enumerate(plain(source).splitlines(), 1) if array in text)
-    return tuple(_copies(source, array, [line for line in lines if array in updated_in(source, line)]))
+    lines = [line for line in _lines_with(source, array) if array in updated_in(source, line)]
+    return tuple(_copies(source, array, lines))
+
+
+def _lines_with(source: str, array: str) -> list[int]:
+    """The first lines that name an array."""
+    named = (line for line, text in enumerate(plain(source).splitlines(), 1) if array in text)
+    return [*islice(named, _MOST_LINES)]
 
 
 def _copies(source: str, array: str, lines: list[int]) -> Iterator[int | None]:
