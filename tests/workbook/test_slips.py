@@ -11,6 +11,7 @@ OF_A_TILE_OF_TWO = "__shared__ float tile[BLOCK + 2 * R];\n"
 OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadIdx.x + R;\n"
 
 KERNEL = "__global__ void k(const float* in, float* out, int N) {\n"
+OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) {\n'
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,8 @@ KERNEL = "__global__ void k(const float* in, float* out, int N) {\n"
         ("float* a;\nconst int mine = a[t];", "float* a;\nconst float mine = a[t];"),
         ("float* a;\n    int sum = 0;\nsum += a[i];", "float* a;\n    float sum = 0;\nsum += a[i];"),
         ("float* a;\n__shared__ int part[32];", "float* a;\n__shared__ float part[32];"),
+        (f"{OF_C}out[i] = in[i];", f"{OF_C}if (i < N) out[i] = in[i];"),
+        (f"{OF_C}out[size_t(x) * M + y] = in[i];", f"{OF_C}if (x < N && y < M) out[size_t(x) * M + y] = in[i];"),
         ("at = i + k > 0 ? i + k : 0;", "at = i + k;"),
         ("at = max(i + k, 0);", "at = i + k;"),
         ("v = i < N ? in[i] : in[N - 1];", "v = i < N ? in[i] : 0;"),
@@ -149,6 +152,11 @@ KERNEL = "__global__ void k(const float* in, float* out, int N) {\n"
 def test_a_slip_is_changed(text: str, becomes: str | None) -> None:
     made = [edit.applied(text) for edit in edits(text)]
     assert becomes in made if becomes is not None else not made
+
+
+def test_a_store_whose_index_a_condition_knows_gets_no_other() -> None:
+    made = edits(f"{OF_C}if (i < M)\n    out[i] = in[i];")
+    assert not [edit for edit in made if "(i < N)" in edit.said]
 
 
 @pytest.mark.parametrize(

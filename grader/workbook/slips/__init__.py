@@ -33,6 +33,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from tiles.windows(source, lines)
     yield from tiles.rows(lines)
     yield from values.begun_with(text, lines)
+    yield from ends.guardless(text, lines)
     yield from ends.unguarded(text, lines)
     yield from tiles.who_fills(lines)
     yield from values.cut(text, lines)

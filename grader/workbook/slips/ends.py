@@ -6,10 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from grader.workbook.edit import MOST, Edit, Line, in_front, in_place
+from grader.workbook.cuda_source import int_sizes
+from grader.workbook.edit import MOST, SEVERAL, Edit, Line, in_front, in_place
 
 _INDICES = 20  # that are looked at: bounds a stranger's work
 
+_STORES = 4  # likewise
+_WIDE = r"(?:\(\s*(?:size_t|long long)\s*\)\s*|(?:size_t|long long)\s*\(\s*)?"
+_STORE = re.compile(
+    rf"^\s*(?P<to>\w+\[\s*(?:(?P<one>[A-Za-z_]\w*)|{_WIDE}(?P<row>[A-Za-z_]\w*)\s*\)?\s*\*\s*(?P<by>\w+)\s*\+\s*"
+    r"(?P<column>[A-Za-z_]\w*))\s*\]\s*[-+*]?=(?!=)[^;]*;\s*)$"
+)
 _AS_ANOTHER = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<first>[A-Za-z_]\w*)\s*\+\s*[^;=]{1,60};")
 _CLAMPED = re.compile(
     r"=\s*(?P<clamp>(?P<one>[\w+ -]{1,40}?)\s*>=?\s*0\s*\?\s*(?P=one)\s*:\s*0"
@@ -41,6 +48,20 @@ def unguarded(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                     new = f"if ({name} < {limit[1]}) "
                     why = "Each element that a thread takes has a condition of its own."
                     yield in_front(line, found.start("own"), new, "the assignment", why)
+
+
+def guardless(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A store by an index that no condition knows, of which each thread has one."""
+    sizes, body = int_sizes(text)
+    stores = ((line, found) for line in lines if (found := _STORE.search(line.text)))
+    why = "A thread that has no element must not touch memory."
+    for line, found in islice(stores, _STORES):
+        row, by, column = found["row"], found["by"], found["column"] or found["one"]
+        if not any(name and re.search(rf"\b{name}\b\s*[<>]", text[body:]) for name in (row, column)):
+            for size in sizes[:SEVERAL]:
+                held = f"{column} < {size}" if row is None else f"{row} < {size} && {column} < {by}"
+                if size != by:
+                    yield in_front(line, found.start("to"), f"if ({held}) ", "the assignment", why)
 
 
 def at_ends(lines: Sequence[Line]) -> Iterator[Edit]:
