@@ -42,6 +42,7 @@ def test_there_are_fifteen_of_different_limits():
         "latency",
         "atomics",
         "overlap",
+        "special",
     }
 
 
