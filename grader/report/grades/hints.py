@@ -1,6 +1,6 @@
 """Hints in three steps: what limits a kernel now, the idea of the next rung, the lines that the rung changes. Of one
 that is wrong: the concept, the line, and the line as it should be, as long as what the starter asks for is not done;
-then what is wrong, the line, and the change that mends it."""
+then what is wrong, the line, and the change that mends it, where one is known."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ CONTEXT = 2  # lines around a change
 FROM_STARTER, FIRST_STEP = "the starter", "a kernel that is right"
 
 OWN_RUNGS = "Both are the workbook's own: yours may have other names, and another grid."
+SEEN_TO_MEND, RUN_ALONE = "the change that mends it", "what was found, and how that case is run alone"
 NO_CHANGE = "The judge knows no change that was seen to mend it. Go by what it found:"
 
 
@@ -109,7 +110,7 @@ def _steps(result: Grade, found: Aim, source: Sequence[str]) -> tuple[_Step, _St
         return (
             ("what is wrong", _wrong(result, source), said),
             ("the line", _wrong_lines(result, source), []),
-            ("the change that mends it", _mending(result), said),
+            (SEEN_TO_MEND if result.mended is not None else RUN_ALONE, _mending(result), said),
         )
     # What cannot be run has no outcome yet that a concept would explain: the compiler's words come first.
     if found.pieces and result.verdict != "error":
