@@ -84,12 +84,14 @@ def following(
         climbed = [each for each in climbed if each.topic not in exercises]
     topics = {each.topic for each in climbed}
     known = [grade for grade in grades if grade.topic in topics]
+    climbing = {each.topic for each in climbed if each.reached < len(each.rungs)}
     wrong = []
     if known and (newest := known[-1]).verdict != "pass":
-        wrong = [_mend(newest, exercises)]
+        # Beside a file that has reached the top, a wrong one is an experiment.
+        wrong = [_mend(newest, exercises)] if newest.topic in climbing else []
         if on[newest.topic] is newest:
             small = [] if newest.topic in exercises else _preparing(newest.topic, every, exercises)
-            return replace(wrong[0], also=tuple(_exercise(each, on, begun) for each in small))
+            return replace(_mend(newest, exercises), also=tuple(_exercise(each, on, begun) for each in small))
     here = next((i for i, each in enumerate(climbed) if each.topic == last), 0)
     found = [
         each

@@ -159,6 +159,12 @@ def test_beside_a_first_kernel_and_a_rung_stands_the_small_exercise_that_prepare
             "ladder hint sum tree.cu",
             ["ladder new copy", "ladder grade sum x.cu"],
         ),
+        # Beside one that has reached the top, it is an experiment for sure.
+        (
+            [graded("copy", "01_wide"), graded("copy", None, "x.cu")],
+            "ladder new sum",
+            [],
+        ),
         # What was right once, and is not now, leads nowhere: it is mended.
         ([graded("sum", "00_naive"), graded("sum", None)], "ladder grade sum mine.cu", []),
         (
