@@ -297,13 +297,16 @@ def uses_variables(ptx: str) -> bool:
     return bool(named(ptx, names))
 
 
+_BULK_INTO_GLOBAL = ("cp.reduce.async.bulk.global", "cp.reduce.async.bulk.tensor")
+
+
 def adds_floats_in_global_memory(ptx: str) -> bool:
     """Whether a module has atomic sums of floats that may lie in global memory, where they flush subnormals.
 
-    So PTX ISA, `atom`.
+    So PTX ISA, `atom` and `cp.reduce.async.bulk`.
     """
-    sums = re.findall(r"^\s*(?:@!?%\w+ )?((?:atom|red)\.[\w.:]*add\.(?:\w+\.)*f32)", ptx, re.M)
-    return any(".shared" not in opcode for opcode in sums)
+    sums = re.findall(r"^\s*(?:@!?%\w+ )?((?:atom|red|cp\.reduce)\.[\w.:]*add\.(?:\w+\.)*f32)", ptx, re.M)
+    return any(opcode.startswith(_BULK_INTO_GLOBAL) or ".shared" not in opcode for opcode in sums)
 
 
 def specific_instruction(ptx: str) -> str | None:

@@ -63,8 +63,8 @@ class Comparison:
     in_half: bool = False  # the output was rounded to half precision on the way, see `_rounded_to_half`
     added_to: int = 0  # how many elements are a sum with what lay there at the start
     unset: int = 0  # how many elements hold what scratch arrays hold at the start
-    flushed: bool = False  # nothing is wrong but subnormals, which are zero
-    flushes: bool = False  # and so are all subnormals
+    flushed: bool = False  # nothing is wrong but subnormals, which are zero, or others
+    flushes: bool = False  # all subnormals are zero
     below_half: bool = False  # no error is as large as half of the smallest term of an exact sum, which is 1
     beyond_all: bool = False  # some element is off by more than the largest right one
     advice: str = ""  # what to look at, where the case knows
@@ -210,8 +210,12 @@ def _beyond_all(actual: Array, expected: Array) -> bool:
 
 
 def _flushed(actual: Array, expected: Array) -> bool:
-    """Whether elements are zero where they should be subnormals."""
-    return is_float(actual.dtype) and bool(np.all((actual == 0) & _subnormal(expected, actual.dtype)))
+    """Whether elements are zero, or other subnormals, where they should be subnormals: of what a sum is made of, some
+    may be flushed."""
+    if not is_float(actual.dtype):
+        return False
+    small = (actual == 0) | _subnormal(actual, actual.dtype)
+    return bool(np.all(small & _subnormal(expected, actual.dtype)))
 
 
 def _subnormal(values: Array, dtype: np.dtype[Any]) -> Array:

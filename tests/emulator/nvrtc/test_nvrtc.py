@@ -389,6 +389,12 @@ def test_constants_of_the_language_are_no_variables(declared: str, body: str, us
     assert compiler.uses_variables(built.ptx) == uses
 
 
+BULK_ADD = (
+    "__shared__ float s[4]; "
+    'asm volatile("cp.reduce.async.bulk.{} [%0], [%1], 16;" ::"l"(out), "r"((int)__cvta_generic_to_shared(s)));'
+)
+
+
 @pytest.mark.parametrize(
     ("body", "adds"),
     [
@@ -400,6 +406,8 @@ def test_constants_of_the_language_are_no_variables(declared: str, body: str, us
         ("atomicAdd((int*)out, 1);", False),
         ("atomicAdd((double*)out, 1.0);", False),
         ("atomicExch(out, 1.0f);", False),
+        (BULK_ADD.format("global.shared::cta.bulk_group.add.f32"), True),
+        (BULK_ADD.format("global.shared::cta.bulk_group.add.u32"), False),
     ],
 )
 def test_sums_of_floats_in_global_memory(body: str, adds: bool) -> None:
@@ -468,7 +476,7 @@ HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
             5,
             ["make the size a constexpr. If only the launch knows it, declare extern __shared__ float x[]"],
         ),
-        ("__global__ void gemm(int* C, int N) { auto x = (int (*)[N])C; }", 5, ["x[row * N + column]"]),
+        ("__global__ void gemm(int* C, int N) { auto x = (int (*)[N])C; }", 5, ["x[size_t(row) * N + column]"]),
     ],
 )
 def test_compile_error(source: str, line: int | None, said: list[str]) -> None:
