@@ -91,9 +91,19 @@ def of_whole_grids(records: Sequence[Record]) -> dict[str, int]:
     """Counters of all launches together, where only some blocks of each were run: they stand for all."""
     total: Counter[str] = Counter()
     for record in records:
-        scale = record.grid_blocks / record.blocks_run
+        scale = _scale(record)
         total.update({name: round(value * scale) for name, value in record.counters.items()})
     return dict(sorted(total.items()))
+
+
+def _scale(record: Record) -> float:
+    """How many times as much a whole grid does as the blocks of it that were run. Of work that blocks draw by a counter
+    one that runs alone may have drawn all: it is counted once, and the others stand for the rest."""
+    blocks, run = record.grid_blocks, record.blocks_run
+    if not record.counters.get(metrics.GLOBAL_REQUESTS["atom"]) or run == 1:
+        return blocks / run
+    share = min(1.0, record.longest_block / max(record.counters.get(metrics.WARP_INSTRUCTIONS, 0), 1))
+    return share + (1 - share) * (blocks - 1) / (run - 1)
 
 
 def flop(counters: dict[str, int]) -> int:

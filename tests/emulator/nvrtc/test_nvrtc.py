@@ -476,7 +476,11 @@ HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
             5,
             ["make the size a constexpr. If only the launch knows it, declare extern __shared__ float x[]"],
         ),
-        ("__global__ void gemm(int* C, int N) { auto x = (int (*)[N])C; }", 5, ["x[size_t(row) * N + column]"]),
+        (
+            "__global__ void gemm(int* C, int N) { auto x = (int (*)[N])C; }",
+            5,
+            ["x[size_t(row) * N + column]"],
+        ),
     ],
 )
 def test_compile_error(source: str, line: int | None, said: list[str]) -> None:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 from marking import Marking
+from records import record
 
+from grader.emulator import metrics
+from grader.judge.kernels import counting
 from grader.workbook import topics
 
 KERNEL = """// /// launch
@@ -55,3 +58,18 @@ def test_whose_blocks_share_the_work_is_not_slow(
     result = marked(topics.load("transpose"), file)
     assert result.verdict == "pass", result.reason
     assert result.rung_reached == reached
+
+
+@pytest.mark.parametrize(
+    ("longest", "draws", "whole"),
+    [
+        (25, True, 400),  # four blocks of 16 did as much each
+        (100, True, 100),  # one did all that there is
+        (70, True, 70 + 10 * 15),  # and here what three others did is every other block's
+        (100, False, 400),
+    ],
+)
+def test_work_that_one_block_has_drawn_is_counted_once(longest: int, draws: bool, whole: int) -> None:
+    counters = {metrics.WARP_INSTRUCTIONS: 100, metrics.GLOBAL_REQUESTS["atom"]: int(draws)}
+    found = record(counters=counters, blocks_run=4, grid_blocks=16, longest_block=longest)
+    assert counting.of_whole_grids([found])[metrics.WARP_INSTRUCTIONS] == whole
