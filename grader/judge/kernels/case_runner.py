@@ -54,6 +54,9 @@ that hardly any is the last one by chance."""
 FEW_MULTIPROCESSORS = 5
 """Of a smaller device: there the cases, which are small, are more than one tile for each."""
 
+OTHER_MULTIPROCESSORS = (114, 78, 188)
+"""Of other devices, in turn over the sizes: an H100 on PCIe, an H20, and an RTX PRO 6000, which has more."""
+
 ON_FEWER = "As if the GPU had"
 """How the reason begins why a kernel is wrong on such a device."""
 
@@ -150,7 +153,7 @@ class CaseRunner:
         if not thorough:
             return
         again = []
-        fewer = self._on_fewer(kernel, case, planned)
+        fewer = self._on_fewer(kernel, case, planned) or self._on_others(kernel, case, planned, outcome)
         if fewer is not None:
             again.append(replace(attempt, planned=fewer[0], multiprocessors=fewer[1]))
         if any(record.communicates for record in outcome.records):
@@ -219,6 +222,21 @@ class CaseRunner:
             return None
         one = on_fewer(kernel, case.problem, limits, multiprocessors=1)
         return None if one is None or one.launches == planned.launches else (one, 1)
+
+    def _on_others(
+        self, kernel: Kernel, case: Case, planned: Planned, outcome: Outcome
+    ) -> tuple[Planned, int] | None:
+        """The launches on another device, and its multiprocessors, where the kernel computes with their number: of a
+        real case among the topic's that is not large. What waits for blocks that all fit is not run with more."""
+        if case.kind != "real" or case.secret or case.problem not in self.topic.judge_cases:
+            return None
+        limits, place = self.child.hello().limits, self.topic.judge_cases.index(case.problem)
+        count = OTHER_MULTIPROCESSORS[place % len(OTHER_MULTIPROCESSORS)]
+        if count > limits["multiprocessor_count"] and any(record.may_wait for record in outcome.records):
+            return None
+        other = on_fewer(kernel, case.problem, limits, count)
+        middle = work(self.topic, case.problem) <= MIDDLE
+        return (other, count) if middle and other and _computed(other) != _computed(planned) else None
 
     def _largest_small(self) -> Problem | None:
         """The topic's small size with the most work."""
@@ -297,7 +315,9 @@ class CaseRunner:
             return of_order(refused, attempt.order) if blocks_meet else of_warps(refused)
         count = attempt.multiprocessors
         device = f"{count} multiprocessors" if count != 1 else "one multiprocessor"
-        return refused.saying(f"{ON_FEWER} {device}, so that each block has more to do: {refused.reason}")
+        more = count and count > self.child.hello().limits["multiprocessor_count"]
+        so_that = "there are more blocks" if more else "each block has more to do"
+        return refused.saying(f"{ON_FEWER} {device}, so that {so_that}: {refused.reason}")
 
 
 def _end(pool: ThreadPoolExecutor, begun: Collection[Future[Outcome]], at_work: Collection[Runner]) -> None:

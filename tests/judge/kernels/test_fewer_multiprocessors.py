@@ -53,6 +53,48 @@ def test_an_exact_case_is_run_on_a_smaller_device_as_well(tmp_path: Path, stride
         )
 
 
+PARTS = """// The same, but where the GPU has a certain number of multiprocessors.
+//
+// /// launch
+// [[launch]]
+// kernel = "add"
+// args = ["a", "b", "c", "N", "SMS"]
+// grid = ["SMS"]
+// block = [32]
+// ///
+
+extern "C" __global__ void add(const float* a, const float* b, float* c, int N, int blocks)
+{
+    for (int i = blockIdx.x * 32 + threadIdx.x; i < N; i += blocks * 32)
+        if (blocks WRONG) c[i] = a[i] + b[i];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("!= 114", "As if the GPU had 114 multiprocessors, so that each block has more to do: "),
+        ("< 188", "As if the GPU had 188 multiprocessors, so that there are more blocks: "),
+        ("!= 12", None),
+    ],
+)
+def test_a_kernel_is_run_as_on_other_devices(tmp_path: Path, wrong: str, said: str | None) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(PARTS.replace("WRONG", wrong), encoding="utf-8")
+    topic = topics.load("vector_add")
+    assert isinstance(topic, KernelTopic)
+    with DevicePool("emulator", None, jobs=1) as pool, pool.emulator() as child:
+        runner, kernel = CaseRunner(topic, CaseStore(topic), child), prepare(topic.parse(file), pool.arch)
+        found = [
+            outcome.refusal.reason
+            for problem in topic.judge_cases[:6]
+            if (outcome := runner.outcome(kernel, cases.make(problem, "real"))).refusal
+        ]
+    assert bool(found) == (said is not None)
+    assert all(reason.startswith(said or "") for reason in found)
+
+
 def test_a_loop_that_never_ends_is_found_at_a_small_size_whatever_the_grid(tmp_path: Path) -> None:
     """Which on a whole device no thread of a small case goes round."""
     file = tmp_path / "mine.cu"
