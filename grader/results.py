@@ -73,6 +73,7 @@ class ClaimResult:
     expect: str = ""  # the expression that was evaluated
     limit: float | None = None  # the right side of the comparison, as found
     at_main: bool = False  # it fails at the `main` sizes alone; value and limit are from there
+    at: dict[str, int | float] | None = None  # it fails at these sizes alone, beside the `count` ones
     per: float | None = (
         None  # both sides are divided by it, such as the warps' multiply-adds; null: by nothing
     )

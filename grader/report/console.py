@@ -260,7 +260,14 @@ def claims(items: Sequence[ClaimResult], paid: Sequence[str] | None = None) -> P
     for claim in items:
         text = Text(claim.text)
         if claim.held is False and (told := figures(claim)):
-            text.append(f"  ({told}{', at the main size' if claim.at_main else ''})", "red")
+            where = (
+                ", at the main size"
+                if claim.at_main
+                else f", at {units.problem(claim.at)}"
+                if claim.at
+                else ""
+            )
+            text.append(f"  ({told}{where})", "red")
         row = [mark(claim.held), text]
         if paid is not None:
             row.append(Text(f"{claim.points if claim.held and claim.rung in paid else 0}/{claim.points}"))

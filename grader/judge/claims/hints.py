@@ -163,7 +163,11 @@ def _hint(claim: ClaimResult, verb: str, idea: str, sizes: Problem, has_idea: bo
 def _found(claim: ClaimResult, sizes: Problem) -> str:
     """What was counted beside what is required, where the claim is one comparison."""
     told = figures(claim)
-    where = "at the main size, where some blocks were counted" if claim.at_main else units.sizes(sizes)
+    where = (
+        "at the main size, where some blocks were counted"
+        if claim.at_main
+        else units.sizes(claim.at or sizes)
+    )
     return f" Yours: {told} ({where})." if told else ""
 
 

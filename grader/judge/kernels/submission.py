@@ -172,6 +172,23 @@ def claim(
     current.claims = check_claims(runner.topic, claims, values)
 
 
+def claim_beside(current: KernelSubmission, runner: CaseRunner, problem: Problem) -> None:
+    """Claims have to hold at another problem as well, of a kernel that asks whether it is given the counted one."""
+    ((case, outcome),) = runner.outcomes(current.compiled, [make(problem, "exact")])
+    if outcome.refusal is not None:
+        current.tried(runner, case, outcome)
+        raise outcome.refusal
+    planned = current.compiled.plan(problem, runner.child.hello().limits)
+    used = _resources(current, planned, runner.child.hello())
+    sizes = runner.topic.signature.with_derived(problem)
+    values = {**with_sums(counting.summed(outcome.records)), **sizes, **counting.facts(used, outcome.records)}
+    there = check_claims(runner.topic, runner.topic.claims, [values])
+    current.claims = [
+        replace(beside, at=dict(problem)) if here.held and beside.held is False else here
+        for here, beside in zip(current.claims, there, strict=True)
+    ]
+
+
 def claim_at_main_sizes(current: KernelSubmission, runner: CaseRunner) -> None:
     """Claims have to hold at the main sizes as well, by what some blocks did there: a kernel may have the idea at the
     counted sizes alone."""

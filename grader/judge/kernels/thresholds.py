@@ -183,6 +183,19 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     return [*(problems | filters).values(), *launches.around_tiles(topic), *_in_a_row(topic), *rounded]
 
 
+def beside(kernel: Kernel, topic: Topic, limits: Limits) -> Problem | None:
+    """The counted sizes with half as much again of every dimension, where a kernel asks whether sizes are just those:
+    it may have the idea at these alone. None where it does not."""
+    names, counted = dimensions(topic), topic.sizes_count
+    more = {name: int(counted[name]) + int(counted[name]) // 2 for name in names if name in counted}
+    problem: Problem = {**counted, **more}
+    if impossible(problem, topic.signature):
+        return None
+    partings = Launches(kernel, limits["multiprocessor_count"]).distinct([counted, problem])
+    asks = (each for each in partings if each.holds in (operator.eq, operator.ne) and not each.of_launch)
+    return problem if any(each.way(counted) != each.way(problem) for each in asks) else None
+
+
 def longest(topic: Topic) -> Problem:
     """The largest of the topic's cases with so much more of what its main problem has most of that it is half of what
     is not too much."""

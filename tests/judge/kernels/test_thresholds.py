@@ -254,3 +254,24 @@ def test_conditions_that_hold_together_for_round_sizes_are_tried_with_odd_ones(
     file.write_text(PRODUCT.format(when=when, body=body))
     cases = thresholds.found(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
     assert any(holds(*map(int, each.problem.values())) for each in cases)
+
+
+@pytest.mark.parametrize(
+    ("value", "when", "asks"),
+    [
+        ("N == COUNT ? 0.0f : a[i] + b[i]", "", True),
+        ("a[i] + b[i]", 'when = "N == COUNT or N == 5"', True),
+        ("N <= COUNT ? a[i] : b[i]", "", False),  # what one thread keeps has an end
+        ("N % 64 == 0 ? a[i] : b[i]", "", False),
+        ("a[i] + b[i]", "", False),
+    ],
+)
+def test_a_kernel_that_asks_for_the_counted_size_is_counted_beside_it(
+    tmp_path: Path, value: str, when: str, asks: bool
+) -> None:
+    topic, file = topics.load("vector_add"), tmp_path / "mine.cu"
+    count = int(topic.sizes_count["N"])
+    text = HEAD.format(when=when, value=value, other="").replace("COUNT", str(count))
+    file.write_text(text)
+    found = thresholds.beside(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
+    assert found == ({"N": count + count // 2} if asks else None)
