@@ -139,6 +139,11 @@ class _Parting:
     of_launch: bool = False
     equality: bool = False  # whether it asks for two numbers that are equal, or are not
 
+    @property
+    def of_one_size(self) -> bool:
+        """Whether it compares two numbers, to see whether they are equal."""
+        return not self.of_launch and (self.equality or self.holds in (operator.eq, operator.ne))
+
     def way(self, problem: Problem) -> bool | None:
         """Which way is taken."""
         sides = self.sides(problem)
@@ -192,7 +197,7 @@ def beside(kernel: Kernel, topic: Topic, limits: Limits) -> Problem | None:
     if impossible(problem, topic.signature):
         return None
     partings = Launches(kernel, limits["multiprocessor_count"]).distinct([counted, problem])
-    asks = (each for each in partings if each.holds in (operator.eq, operator.ne) and not each.of_launch)
+    asks = (each for each in partings if each.of_one_size)
     return problem if any(each.way(counted) != each.way(problem) for each in asks) else None
 
 
