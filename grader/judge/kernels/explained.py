@@ -52,7 +52,7 @@ from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.refused import Refused, RightAtFirst
 from grader.results import FindingResult, Mismatch
 from grader.workbook import cuda_source, suspects, units
-from grader.workbook.edit import Edit
+from grader.workbook.edit import Edit, lines_of
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.slips import threads
 from grader.workbook.suspects import integers, loops, shared_memory, sums
@@ -386,8 +386,10 @@ def _mended(
     seen = outcome.findings[0] if outcome.findings else None
     known: list[Edit] = []
     if seen is None and comparison is not None and comparison.explained and comparison.fits != (NOTHING,):
-        # That some threads alone have a value is the cause of what the others come to.
-        known = [*threads.of_some(current.file.source)]
+        # That some threads alone have a value is the cause of what the others come to, and that each block takes what
+        # is left, of what is more than it has to be.
+        text = current.file.source
+        known = [*threads.of_some(text), *threads.rests([*lines_of(text)])]
         if not known:
             return None
     ordered = seen is None or seen.kind != "uninitialised_shared"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice, zip_longest
 
 from grader.workbook.cuda_source import lacks_thread, line_at, plain, shared_arrays, shared_extents
 from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, Line, in_front, in_place
 
 _BELOW = 10  # lines that may be for one thread
+_NAMED = 2  # by how many names a thread's number is followed
 
 _BY_BLOCK = re.compile(r"\+=\s*(blockDim\.x|[A-Z][A-Z_0-9]*)\s*\)|=\s*(blockDim\.x)\s*;")
 _BY_BLOCKS = re.compile(r"\+=\s*(gridDim\.x)\s*\)")
@@ -34,12 +35,17 @@ _ADDS_ALL = re.compile(
 _STORES_ONE = re.compile(
     r"^[ \t]*(?P<all>(?P<to>(?P<array>\w+)\[[^\[\]]{1,60}\])\s*=(?!=)\s*(?P<value>[^;=]{1,100}))\s*;"
 )
-_REST = re.compile(r"\bif\s*\(\s*(?P<one>)threadIdx\.x\s*<\s*(?:\w+\s*(?:%|&)\s*)?\w+\s*\)")
+_REST = (
+    r"\bif\s*\(\s*(?P<one>)(?:(?:[^;{{}}()<>=&|]{{1,60}}\+\s*)?(?:{own})(?:\s*\+[^;{{}}()<>=&|]{{1,60}})?\s*<"
+    r"(?:[^;{{}}()<>=&|]|&(?!&)|\([^;{{}}()]*\)){{1,60}}\)|(?:{own})\s*==\s*0\s*\)\s*(?:\{{\s*)?for\b)"
+)
 _REST_LOOP = (
     r"\bfor\s*\([^;=]{{0,20}}?\b(?P<name>\w+)\s*=\s*(?:[^;=]{{1,60}}?\+\s*(?:{own})|(?:{own})\s*\+[^;=]{{1,60}}?)\s*;"
     r"\s*(?P<one>)(?P<condition>(?P=name)\s*<\s*\w+)\s*;"
 )
-_OWN_NUMBER = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*[,;]")
+_BY_OWN = (
+    r"\b(\w+)\s*=(?!=)(?![^;,]*\bblockIdx\b)\s*(?:[^;,=]{{0,60}}\+\s*)?(?:{own})\s*(?:\+[^;,=]{{1,60}})?[,;]"
+)
 _IN_BLOCK = re.compile(r"\b(\w+)\s*=(?!=)(?![^;]{0,100}\bblockIdx\b)[^;=]{0,100}\bthreadIdx\.[xyz]")
 _OF_SOME = (
     r"(?P<all>\b(?P<condition>if\s*\((?:\s*(?:&&\s*)?(?:!\s*(?:{0})|(?:{0})\s*(?:==|<=?)\s*[\w.]+)\s*){{1,3}}\))\s*)"
@@ -132,17 +138,30 @@ def of_one_thread(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
 
 def one_of_all(lines: Sequence[Line]) -> Iterator[Edit]:
     """What each thread of a block adds, or each block does, in place of one of them."""
-    names = (name for line in lines for name in _OWN_NUMBER.findall(line.text))
-    rest_loop = re.compile(_REST_LOOP.format(own="|".join([r"threadIdx\.x", *names])))
     for line in lines:
         for found in _ADDS_ALL.finditer(line.text):
             why = "Else each thread of the block adds the sum of all of them."
             yield in_front(line, found.start("add"), "if (threadIdx.x == 0) ", "`atomicAdd`", why)
-        for found in (*_REST.finditer(line.text), *rest_loop.finditer(line.text)):
-            if "blockIdx" in found[0]:
+    yield from rests(lines)
+
+
+def rests(lines: Sequence[Line]) -> Iterator[Edit]:
+    """What is left behind whole packs taken by one block, where each takes it."""
+    own = r"\bthreadIdx\.x\b"
+    for _ in range(_NAMED):  # a number that has a name, and an index that is made of it
+        by_own = re.compile(_BY_OWN.format(own=own))
+        names = dict.fromkeys(name for line in lines for name in by_own.findall(line.text))
+        own = "|".join([r"\bthreadIdx\.x\b", *(rf"\b{name}\b" for name in [*names][:SEVERAL])])
+    patterns = [re.compile(pattern.format(own=own)) for pattern in (_REST, _REST_LOOP)]
+    for line, below in zip_longest(lines, lines[1:]):
+        text = f"{line.text} {below.text if below else ''}"
+        for found in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
+            if "blockIdx" in found[0] or found.start() > len(line.text):
                 continue
             why = "Else each block takes what is left."
-            what = "the condition" if found.re is _REST else f"the loop's condition `{found['condition']}`"
+            what = (
+                "the condition" if found.re is patterns[0] else f"the loop's condition `{found['condition']}`"
+            )
             yield in_front(line, found.start("one"), "blockIdx.x == 0 && ", what, why)
 
 

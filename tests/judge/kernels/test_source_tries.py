@@ -555,3 +555,38 @@ def test_a_change_that_has_far_more_done_is_not_tried_further(
     reason = marked(topics.load("vector_add"), file).reason or ""
     assert "`4 * q + 3 < N`" in reason
     assert not [case for case in again if case.problem["N"] > 4096]
+
+
+OF_PACKS = """\
+// /// launch
+// [[launch]]
+// kernel = "histogram"
+// grid = ["min(8, cdiv(N, 1024))"]
+// block = ["256"]
+// zero = ["bins"]
+// ///
+extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, int N)
+{
+    const int t = threadIdx.x;
+    const uchar4* in4 = (const uchar4*)in;
+    const int n4 = N / 4;
+    for (int i = blockIdx.x * 256 + t; i < n4; i += gridDim.x * 256) {
+        atomicAdd(&bins[in4[i].x], 1u);
+        atomicAdd(&bins[in4[i].y], 1u);
+        atomicAdd(&bins[in4[i].z], 1u);
+        atomicAdd(&bins[in4[i].w], 1u);
+    }
+    if (t < N % 4) {
+        atomicAdd(&bins[in[n4 * 4 + t]], 1u);
+    }
+}
+"""
+
+
+def test_what_each_block_takes_of_a_rest_is_mended_where_the_sums_tell_how_much_it_is(
+    tmp_path: Path, marked: Marking
+) -> None:
+    (tmp_path / "mine.cu").write_text(OF_PACKS, "utf-8")
+    result = marked(topics.load("histogram"), tmp_path / "mine.cu", problem_overrides={"N": 8195})
+    assert "With `blockIdx.x == 0 &&` in front of the condition in line 19 it" in (result.reason or "")
+    assert result.mended_line == 19
