@@ -74,8 +74,8 @@ _EXCHANGED = "`{array}` is read with the indices exchanged by which it is stored
 _AS_STORED = ": read it by those that it is stored by"
 _AS_TRANSPOSED = ", which is right where rows become columns"
 _CONDITION = (
-    ". The condition in front of that has to be about the element of the output that is stored there: rows and columns "
-    "change places in it, and how many there are"
+    ". The condition in front of that has to be about the element of the output that is stored there, its row and its "
+    "column in the output"
 )
 _FILLING = (
     ". Each step of the loop in line {line} fills a part of `{array}` alone: let that loop end, put a __syncthreads() "

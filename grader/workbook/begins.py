@@ -23,6 +23,7 @@ from grader.workbook.cuda_source import (
 )
 from grader.workbook.cuda_source import guard as guard_of
 from grader.workbook.edit import (
+    LONGEST,
     SEVERAL,
     Change,
     Edit,
@@ -66,10 +67,6 @@ _ALL_AT = (
 )
 _BARRIER = re.compile(r"\b__syncthreads\(\)\s*;")
 _CONST = re.compile(r"\bconst\s+(?=\w)")
-_STORE_IF = re.compile(
-    r"\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*\{?\s*\w+\[\s*(?:\(\s*\w+\s*\)\s*)?(?:[\w<>]*\(\s*)?"
-    r"(?P<row>[A-Za-z_][\w. +]*?)\s*\)?\s*\*\s*(?P<size>\w+)\s*\+\s*(?P<column>[A-Za-z_][\w. +]*?)\s*\]\s*=(?!=)"
-)
 _ALONE = re.compile(
     r"\b(?P<condition>if\s*\(\s*(?:(?:threadIdx\.x|\w+)\s*==\s*0|!\s*(?:threadIdx\.x|\w+))\s*\))\s*\{?\s*"
     r"(?:atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<sum>[A-Za-z_]\w*)\s*\)"
@@ -91,7 +88,10 @@ _TILE = re.compile(r"\b__shared__\s+[\w ]{1,40}?\b\w+\s*\[\s*(?P<rows>\w+)\s*\]\
 _LEAVES = re.compile(
     r"(?P<leaves>\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*(?:return\s*;|\{\s*return\s*;\s*\}))"
 )
-_ENTERS = re.compile(r"\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\)\s*\{")
+_IF = r"(?P<if>\bif\s*\((?P<condition>(?:[^()]|\([^()]*\)){1,200})\))\s*"
+_ENTERS = re.compile(rf"{_IF}\{{")
+_ENTERS_LOOP = re.compile(rf"{_IF}(?:for\s*\((?:[^()]|\([^()]*\)){{1,200}}\)\s*)?\{{")
+_RIGHT_BEFORE = re.compile(rf"{_IF}$")
 _BEYOND = re.compile(r"[\w. ]+>=[\w. ]+(?:\|\|[\w. ]+>=[\w. ]+){0,3}")
 _LOAD = re.compile(
     r"(?<=[;{}])\s*(?P<load>\w+(?:\[[^\[\]]{1,60}\]){1,2}\s*=(?!=)\s*(?P<value>[^;{}]{1,200}));"
@@ -99,8 +99,8 @@ _LOAD = re.compile(
 _SUM = r"[A-Za-z_][\w.]*(?: *\+ *[\w.]+){0,8}"
 _TO = r"(?:\(\s*\w+\s*\)\s*)?(?:[\w<>]*\(\s*(?P<{0}s>" + _SUM + r")\s*\)|(?P<{0}>[A-Za-z_][\w.]*))"
 _STORE_2 = re.compile(
-    rf"\b\w+\[\s*(?:(?P<first>{_SUM})\s*\+\s*)?{_TO.replace('{0}', 'one')}\s*\*\s*{_TO.replace('{0}', 'other')}"
-    rf"(?:\s*\+\s*(?P<last>{_SUM}))?\s*\]\s*=(?!=)"
+    rf"(?:\b\w+\[|\b(?P<flat>\w+)\s*=(?!=))\s*(?:(?P<first>{_SUM})\s*\+\s*)?{_TO.replace('{0}', 'one')}\s*\*\s*"
+    rf"{_TO.replace('{0}', 'other')}(?:\s*\+\s*(?P<last>{_SUM}))?\s*(?(flat);|\]\s*=(?!=))"
 )
 _STORE_1 = re.compile(r"(?<![\w.])(?P<array>\w+)\[\s*(?P<element>[^\[\]]{1,100}?)\s*\]\s*[-+]?=(?!=)")
 _GIVEN = re.compile(r"\*\s*(?:__restrict__\s+)?(\w+)\s*[,)]")
@@ -384,8 +384,7 @@ def _own_condition(text: str, start: int, sizes: Sequence[str]) -> tuple[int | N
     store = _stored(text, start, sizes)
     if store is None:
         return None, ""
-    (other,) = set(sizes) - {store.size}
-    return store.start, f"if ({store.row} < {other} && {store.column} < {store.size})"
+    return store.start, f"if ({store.inside(sizes)})"
 
 
 @dataclass(frozen=True)
@@ -397,18 +396,29 @@ class _Stored:
     size: str  # how long a row is
     column: str
 
+    def inside(self, sizes: Sequence[str]) -> str:
+        """The condition that it needs, of a matrix of these two sizes."""
+        (other,) = {*sizes} - {self.size}
+        return f"{self.row} < {other} && {self.column} < {self.size}"
+
 
 def _stored(text: str, start: int, sizes: Sequence[str]) -> _Stored | None:
     """The first store to an element of a matrix behind a place, its index in whatever order; None where there is
     none."""
+    return next(_stores(text, start, sizes), None)
+
+
+def _stores(text: str, start: int, sizes: Sequence[str]) -> Iterator[_Stored]:
+    """The stores to elements of matrices behind a place, also by an index that is set there."""
     for found in _STORE_2.finditer(text, start):
         factors = [found["one"] or found["ones"], found["other"] or found["others"]]
         size = next((factor for factor in reversed(factors) if factor in sizes), None)
         column = " + ".join(filter(None, (found["first"], found["last"])))
-        if size is not None and column:
+        by = re.compile(rf"\b\w+\[\s*{found['flat']}\s*\]\s*=(?!=)")
+        store = by.search(text, found.end()) if found["flat"] else found
+        if size is not None and column and store:
             factors.remove(size)
-            return _Stored(found.start(), factors[0], size, column)
-    return None
+            yield _Stored(store.start(), factors[0], size, column)
 
 
 def _turned(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -688,14 +698,37 @@ def along_rows(source: str) -> Edit | None:
 
 
 def _stored_where(text: str) -> Iterator[Edit]:
-    """An element is stored on a condition about another one, such as that which was read."""
-    sizes, _ = int_sizes(text)
-    for found in islice(_STORE_IF.finditer(text), SEVERAL) if len(sizes) == 2 else ():
-        if found["size"] in sizes:
-            (other,) = set(sizes) - {found["size"]}
-            new = f"{found['column']} < {found['size']} && {found['row']} < {other}"
-            why = "The condition is about the element that is stored."
-            yield in_text(text, *found.span("condition"), new, why)
+    """An element is stored on a condition about another one, such as that which was read: it is changed, or, where the
+    element is only known behind it, moved to the store."""
+    sizes, begins = int_sizes(text)
+    why = "The condition is about the element that is stored."
+    for store in islice(_stores(text, begins, sizes), SEVERAL) if len(sizes) == 2 else ():
+        inside = store.inside(sizes)
+        names = "|".join(re.findall(r"[A-Za-z_]\w*", f"{store.row} {store.column}")) or "$^"
+        for found in _conditions(text, begins, store.start):
+            if not re.search(rf"(?<![\w.])(?:{names})\s*=(?!=)", text[found.end() : store.start]):
+                leaves = found.re is _LEAVES
+                new = inside.replace("<", ">=").replace("&&", "||") if leaves else inside
+                yield in_text(text, *found.span("condition"), new, why)
+                continue
+            start, end = found.span("leaves" if found.re is _LEAVES else "if")
+            line, own = line_at(text, start), f"if ({inside}) "
+            old = " ".join(text[start:end].split())
+            said = f"`{old}` in line {line} left out, and `{own.strip()}` in front of the assignment in line "
+            changes = ((start, end, ""), (store.start, store.start, own))
+            yield Edit(f"{said}{line_at(text, store.start)},", line, changes, why)
+
+
+def _conditions(text: str, start: int, store: int) -> Iterator[re.Match[str]]:
+    """The conditions of a store: right in front of it, around it, and those by which threads leave before it, as far
+    as they stand behind the last barrier."""
+    start = max([start, *(barrier.end() for barrier in _BARRIER.finditer(text, start, store))])
+    if found := _RIGHT_BEFORE.search(text, max(start, store - LONGEST), store):
+        yield found
+    for found in islice(_ENTERS_LOOP.finditer(text, start, store), SEVERAL):
+        if _closing(text, found.end()) > store:
+            yield found
+    yield from islice(_LEAVES.finditer(text, start, store), SEVERAL)
 
 
 def stored_elsewhere(source: str, line: int) -> bool:
@@ -709,16 +742,50 @@ def stored_elsewhere(source: str, line: int) -> bool:
     if store is None or at is None or guard_of(source, line_at(text, store.start)) != at:
         return False
     (other,) = {*sizes} - {store.size}
-    row, column = _terms(store.row), _terms(store.column)
-    own = {row, column, *(_terms(written_out(source, line, name)) for name in (store.row, store.column))}
-    for found in _COMPARED.finditer(statement(source, at)):
-        compared, size = _terms(found["what"]), found["size"]
-        if size not in sizes or (compared, size) in ((row, other), (column, store.size)):
+    of_store = {_terms(store.row): other, _terms(store.column): store.size}
+    compared = [(_terms(found["what"]), found["size"]) for found in _bounds(source, at, sizes)]
+    exchanged = any(what in of_store and of_store[what] != size for what, size in compared)
+    return exchanged or bool(_of_another(source, text, store, at, sizes))
+
+
+def of_another(source: str) -> str:
+    """What the condition of a store to a matrix compares where that is none of the stored element's row and column; ""
+    where it is, and where that is not plain."""
+    text = plain(source)
+    sizes, begins = int_sizes(text)
+    for store in islice(_stores(text, begins, sizes), SEVERAL) if len(sizes) == 2 else ():
+        at = guard_of(source, line := line_at(text, store.start))
+        behind = [line_at(text, found.start()) for found in _BARRIER.finditer(text, begins, store.start)]
+        if at is None or not behind or at < behind[-1]:
             continue
+        if compared := _of_another(source, text, store, at, sizes):
+            return OF_ANOTHER.format(
+                condition=at, compared=compared, line=line, row=store.row, column=store.column
+            )
+    return ""
+
+
+OF_ANOTHER = (
+    "the condition in line {condition} is about `{compared}`, and line {line} stores by row `{row}` and column "
+    "`{column}`. Let it be about these."
+)
+
+
+def _bounds(source: str, at: int, sizes: Sequence[str]) -> list[re.Match[str]]:
+    """What a condition compares with sizes of the problem."""
+    return [found for found in _COMPARED.finditer(statement(source, at)) if found["size"] in sizes]
+
+
+def _of_another(source: str, text: str, store: _Stored, at: int, sizes: Sequence[str]) -> str:
+    """What a condition compares that hangs on the block and is neither row nor column of what is stored; "" for
+    nothing."""
+    names, line = (store.row, store.column), line_at(text, store.start)
+    own = {_terms(value) for name in names for value in (name, written_out(source, line, name))}
+    for found in _bounds(source, at, sizes):
         value = written_out(source, at, found["what"])
-        if compared in (row, column) or ("blockIdx" in value and own.isdisjoint({compared, _terms(value)})):
-            return True
-    return False
+        if "blockIdx" in value and own.isdisjoint({_terms(found["what"]), _terms(value)}):
+            return found["what"]
+    return ""
 
 
 def _terms(total: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from grader.workbook.begins import along_rows, edits, of_block, stored_elsewhere, turned
+from grader.workbook.begins import along_rows, edits, of_another, of_block, stored_elsewhere, turned
 
 ALL = "__global__ void k(const float* in, float* out, int M, int N) {\n"
 ONE = "__global__ void k(const float* in, float* out, int N) {\n"
@@ -90,10 +90,10 @@ X_Y_TURNED = "int x = blockIdx.x * T + threadIdx.y;\nint y = blockIdx.y * T + th
          f"{TX_TY}{U_V}__syncthreads(); u = ty + blockIdx.x * T; v = tx + blockIdx.y * T;\nf(u, v);"),
         (f"{ALL}{X_Y}if (x * N + y < M * N) {{\n    out[x * N + y] = in[x * N + y];\n}}",
          f"{ALL}{X_Y.replace(' x =', ' _ =').replace(' y =', ' x =').replace(' _ =', ' y =')}"
-         "if (y < N && x < M) {\n    out[x * N + y] = in[x * N + y];\n}"),
+         "if (x < M && y < N) {\n    out[x * N + y] = in[x * N + y];\n}"),
         (f"{ALL}{X_Y}__syncthreads();\nif (y < M && x < N) out[y * M + x] = v;",
          f"{ALL}{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\n"
-         "if (x < M && y < N) out[y * M + x] = v;"),
+         "if (y < N && x < M) out[y * M + x] = v;"),
         (f"{ALL}if (c < N && r < M) t = in[r * N + c];\n__syncthreads();\n"
          "if (x < N && y + j < M) out[(y + j) * N + x] = t;",
          f"{ALL}if (c < N && r < M) t = in[r * N + c];\n__syncthreads();\n"
@@ -118,9 +118,16 @@ X_Y_TURNED = "int x = blockIdx.x * T + threadIdx.y;\nint y = blockIdx.y * T + th
          f'// grid = ["cdiv(M, B)", "cdiv(N, B)"]\n{ALL}if (r < N && c < M) out[r * M + c] = in[c * N + r];'),
         (f"{ALL}if (i < M * N) out[i % M * N + i / M] = in[i];", None),
         (f"{ALL}if (inside)\n  out[(size_t)y * M + x] = v;",
-         f"{ALL}if (x < M && y < N)\n  out[(size_t)y * M + x] = v;"),
+         f"{ALL}if (y < N && x < M)\n  out[(size_t)y * M + x] = v;"),
         (f"{ALL}if (inside) out[size_t(y + k) * M + x] = v;",
-         f"{ALL}if (x < M && y + k < N) out[size_t(y + k) * M + x] = v;"),
+         f"{ALL}if (y + k < N && x < M) out[size_t(y + k) * M + x] = v;"),
+        (f"{ALL}if (inside) {{\nint u = f(x);\nout[y * M + u] = v;\n}}",
+         f"{ALL} {{\nint u = f(x);\nif (y < N && u < M) out[y * M + u] = v;\n}}"),
+        (f"{ALL}if (inside) {{\nv = t[x];\nout[y * M + x] = v;\n}}",
+         f"{ALL}if (y < N && x < M) {{\nv = t[x];\nout[y * M + x] = v;\n}}"),
+        (f"{ALL}if (outside) return;\nout[y * M + x] = v;", f"{ALL}if (y >= N || x >= M) return;\nout[y * M + x] = v;"),
+        (f"{ALL}if (outside) return;\nint x = f(y), i = y * M + x;\nint j = x + y * M;\nout[j] = v;",
+         f"{ALL}\nint x = f(y), i = y * M + x;\nint j = x + y * M;\nif (y < N && x < M) out[j] = v;"),
         (f"{ALL}if (inside) tile[y * P + x] = v;", None),
         ("float s = 0;\nif (t == 0) atomicAdd(out, s);", "float s = 0;\n atomicAdd(out, s);"),
         ("__shared__ float s;\nif (t == 0) atomicAdd(out, s);", None),
@@ -175,6 +182,28 @@ def test_a_condition_about_another_element_than_is_stored_is_seen(condition: str
     lines = f"{ALL}{first}{places}if ({condition}) out[y * M + x] = t[threadIdx.x];\n"
     source = lines.replace("int r", "\nint r")
     assert stored_elsewhere(source, source.count("\n")) == elsewhere
+
+
+OF_A_TILE = (
+    "int c = blockIdx.x * T + threadIdx.x;\nint r = blockIdx.y * T + threadIdx.y;\n__syncthreads();\nif ({}) {{\n"
+    "int x = blockIdx.y * T + threadIdx.x;\nint y = blockIdx.x * T + threadIdx.y;\nout[y * M + x] = v;\n}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "compared"),
+    [
+        ("r < M && c < N", "r"),
+        ("c < M && r < N", "c"),
+        ("blockIdx.x * T + threadIdx.y < N && blockIdx.y * T + threadIdx.x < M", ""),
+    ],
+)
+def test_what_a_condition_is_about_in_place_of_the_stored_element_is_told(
+    condition: str, compared: str
+) -> None:
+    told = of_another(f"{ALL}{OF_A_TILE.format(condition)}}}")
+    said = f"the condition in line 5 is about `{compared}`, and line 8 stores by row `y` and column `x`. Let it be"
+    assert told == (f"{said} about these." if compared else "")
 
 
 def test_the_place_in_the_output_is_told() -> None:

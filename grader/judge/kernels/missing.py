@@ -209,7 +209,9 @@ def _to_the_end(span: Span) -> bool:
 
 
 def _why_from(span: Span, unit: str, launch: Launch, source: str) -> str:
-    """What the launch, or the size, has to do with where the missing ones begin."""
+    """What the condition, the launch, or the size, has to do with where the missing ones begin."""
+    if condition := begins.of_another(source):
+        return f": {condition}"
     for axis in _axes(unit, source):
         blocks, side = launch.grid[axis], launch.block[axis]
         if span.first == blocks * side:
@@ -245,8 +247,11 @@ def _why_from(span: Span, unit: str, launch: Launch, source: str) -> str:
 
 
 def _of_block(span: Span, unit: str, launch: Launch, source: str) -> str:
-    """What the threads of a block do of all that is theirs; "" where that is not known."""
-    return _near(span, unit, launch, source) or _early(span, unit, launch, source)
+    """What the condition of the store, or the threads of a block do of all that is theirs; "" where that is not
+    known."""
+    return (
+        begins.of_another(source) or _near(span, unit, launch, source) or _early(span, unit, launch, source)
+    )
 
 
 def _early(span: Span, unit: str, launch: Launch, source: str) -> str:

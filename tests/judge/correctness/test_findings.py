@@ -208,7 +208,11 @@ def test_whether_reading_a_tile_is_wrong_is_asked_where_it_may_be(
 @pytest.mark.parametrize(
     ("store", "why"),
     [
-        ("if (y < M && x < N) out[y * M + x]", "The condition in front of that has to be about"),
+        (
+            "if (y < M && x < N) out[y * M + x]",
+            "The condition in front of that has to be about the element of the output "
+            "that is stored there, its row and its column in the output",
+        ),
         ("if (y < N && x < M) out[y * M + x]", "What is read there has to be the element that belongs to"),
         ("out[o]", "What is read there has to be the element that belongs to"),
     ],

@@ -107,6 +107,26 @@ def test_what_has_all_missing_elements_and_no_other_is_said(
     assert bool(said) == bool(found)
 
 
+TILED = """extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
+{
+    __shared__ float tile[32][32];
+    const int row = blockIdx.x * 32 + threadIdx.y, column = blockIdx.y * 32 + threadIdx.x;
+    if (row < M && column < N) tile[threadIdx.y][threadIdx.x] = in[size_t(row) * N + column];
+    __syncthreads();
+    const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+    if (CONDITION) out[size_t(y) * M + x] = tile[threadIdx.x][threadIdx.y];
+}
+"""
+
+
+@pytest.mark.parametrize("missing", [ROW >= 32, ROW % 32 >= 8, (ROW >= 32) & (ROW < 64)])
+@pytest.mark.parametrize("condition", ["row < N && column < M", "y < N && x < M"])
+def test_a_condition_about_another_element_is_told_and_no_guess(missing: np.ndarray, condition: str) -> None:
+    found = told(missing, launch((5, 5, 1), (32, 32, 1)), source=TILED.replace("CONDITION", condition))
+    elsewhere = ": the condition in line 8 is about `row`, and line 8 stores by row `y` and column `x`."
+    assert (elsewhere in found) == condition.startswith("row")
+
+
 @pytest.mark.parametrize("tile", [(8, 32), (8, 33), (32, 8)])
 def test_a_tile_that_is_no_square_is_told(tile: tuple[int, int]) -> None:
     found = told(ROW % 32 >= 8, PLANE, tiles={(4,), tile})
