@@ -13,6 +13,7 @@ import numpy as np
 
 from grader.findings import remedies
 from grader.judge.child.protocol import Launch
+from grader.judge.correctness import findings
 from grader.judge.correctness.places import Span, common
 from grader.workbook import begins, cuda_source
 
@@ -299,7 +300,16 @@ def _too_far(span: Span, apart: int, unit: str, launch: Launch, source: str) -> 
 
 
 def _may_begin(source: str, side: str, apart: int, by_grid: bool = False) -> bool:
-    """Whether blocks may begin so far apart, as far as the source says by what it multiplies blockIdx."""
+    """Whether blocks may begin so far apart, as far as the source says by what it multiplies blockIdx, or that what it
+    stores has none."""
+    if apart == 0 and f"blockIdx.{side}" in (text := cuda_source.plain(source)):
+        stores = (
+            (line, array)
+            for line in range(1, text.count("\n") + 2)
+            for array in cuda_source.arrays_in(source, line, "global", stored=True)
+        )
+        own = [axis for axis in findings.AXES if axis == side]
+        return any(cuda_source.lacks_block(source, line, array, own) for line, array in stores)
     if by_grid and source and "gridDim" not in source:
         return False
     pairs = re.findall(rf"\bblockIdx\.{side}\s*\)?\s*\*\s*(\w+)|\b(\w+)\s*\*\s*blockIdx\.{side}\b", source)

@@ -127,6 +127,20 @@ def test_a_condition_about_another_element_is_told_and_no_guess(missing: np.ndar
     assert (elsewhere in found) == condition.startswith("row")
 
 
+@pytest.mark.parametrize(
+    ("index", "lacks"), [("y * N + x", False), ("threadIdx.y * N + x", True), ("at", False)]
+)
+def test_blocks_are_said_to_write_the_first_where_the_index_lacks_their_number(
+    index: str, lacks: bool
+) -> None:
+    source = (
+        "__global__ void k(const float* in, float* out, int N)\n{\n    int x = blockIdx.x * 32 + threadIdx.x;\n"
+        "    int y = blockIdx.y * 8 + threadIdx.y, at = y * N + x;\n"
+        f"    if (y < N) out[{index}] = in[y];\n}}\n"
+    )
+    assert ("all write the first" in told(ROW >= 8, PLANE, source=source)) == lacks
+
+
 @pytest.mark.parametrize("tile", [(8, 32), (8, 33), (32, 8)])
 def test_a_tile_that_is_no_square_is_told(tile: tuple[int, int]) -> None:
     found = told(ROW % 32 >= 8, PLANE, tiles={(4,), tile})
