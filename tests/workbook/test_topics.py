@@ -248,3 +248,9 @@ def test_a_lesson_tells_of_a_rung_in_a_section_of_its_number() -> None:
     assert transpose.section("01_coalesced_writes") == "01: read columns, write rows"
     assert transpose.section("99_gone") is None
     assert transpose.section("") is None
+
+
+def test_an_idea_takes_no_shape_of_a_block_for_granted() -> None:
+    ideas = [" ".join(rung.idea.split()) for topic in topics.discover().values() for rung in topic.rungs]
+    assert all(ideas)
+    assert not [idea for idea in ideas if re.search(r"the same \d+ × \d+ threads", idea)]

@@ -1,5 +1,5 @@
-// A thread takes eight elements of its column, 8 rows apart, and keeps bias[column] in a register.
-// The block is the same 32 × 8 threads; it now covers 64 rows.
+// A thread takes eight elements of its column, as far apart as a block has rows of threads, and
+// keeps bias[column] in a register. A block covers eight times its rows: 64 with 32 × 8 threads.
 //
 // What it should buy: until now every element of the matrix cost a second read, that of its bias. A
 // thread that stays in its column reads it once for eight elements. Its eight reads of the matrix
