@@ -471,7 +471,9 @@ def _turned_behind(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             why = ""
         yield Edit(behind, line.number, changes, why)
         for edit in (*conditions, *_sizes_behind(text)):
-            yield Edit(f"{behind} and {edit.said}", line.number, (*changes, *edit.changes), why)
+            yield Edit(
+                f"{behind} and {edit.said}", line.number, tuple(sorted((*changes, *edit.changes))), why
+            )
 
 
 def _in_row(store: _Stored | None, places: Sequence[_Place]) -> bool | None:
@@ -798,7 +800,9 @@ def _along_rows_where(source: str, text: str) -> Iterator[Edit]:
     if exchanged := along_rows(source):
         for edit in _stored_where(text):
             said, why = f"{exchanged.said} and {edit.said}", f"{exchanged.why} {edit.why}"
-            yield replace(exchanged, said=said, changes=(*exchanged.changes, *edit.changes), why=why)
+            yield replace(
+                exchanged, said=said, changes=tuple(sorted((*exchanged.changes, *edit.changes))), why=why
+            )
 
 
 def _alone(text: str) -> Iterator[Edit]:

@@ -91,6 +91,9 @@ X_Y_TURNED = "int x = blockIdx.x * T + threadIdx.y;\nint y = blockIdx.y * T + th
         (f"{ALL}{X_Y}if (x * N + y < M * N) {{\n    out[x * N + y] = in[x * N + y];\n}}",
          f"{ALL}{X_Y.replace(' x =', ' _ =').replace(' y =', ' x =').replace(' _ =', ' y =')}"
          "if (x < M && y < N) {\n    out[x * N + y] = in[x * N + y];\n}"),
+        (f"{ALL}if (inside) {{\n{X_Y}out[x * N + y] = v;\n}}",
+         f"{ALL} {{\n{X_Y.replace(' x =', ' _ =').replace(' y =', ' x =').replace(' _ =', ' y =')}"
+         "if (x < M && y < N) out[x * N + y] = v;\n}"),
         (f"{ALL}{X_Y}__syncthreads();\nif (y < M && x < N) out[y * M + x] = v;",
          f"{ALL}{X_Y_LATER}__syncthreads(); x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;\n"
          "if (y < N && x < M) out[y * M + x] = v;"),
