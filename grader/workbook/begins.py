@@ -395,6 +395,7 @@ class _Stored:
     row: str
     size: str  # how long a row is
     column: str
+    index: str  # the variable that has the place in memory; "" for none
 
     def inside(self, sizes: Sequence[str]) -> str:
         """The condition that it needs, of a matrix of these two sizes."""
@@ -418,7 +419,7 @@ def _stores(text: str, start: int, sizes: Sequence[str]) -> Iterator[_Stored]:
         store = by.search(text, found.end()) if found["flat"] else found
         if size is not None and column and store:
             factors.remove(size)
-            yield _Stored(store.start(), factors[0], size, column)
+            yield _Stored(store.start(), factors[0], size, column, found["flat"] or "")
 
 
 def _turned(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -708,6 +709,8 @@ def _stored_where(text: str) -> Iterator[Edit]:
         inside = store.inside(sizes)
         names = "|".join(re.findall(r"[A-Za-z_]\w*", f"{store.row} {store.column}")) or "$^"
         for found in _conditions(text, begins, store.start):
+            if store.index and re.search(rf"\b{store.index}\b", found["condition"]):
+                continue
             if not re.search(rf"(?<![\w.])(?:{names})\s*=(?!=)", text[found.end() : store.start]):
                 leaves = found.re is _LEAVES
                 new = inside.replace("<", ">=").replace("&&", "||") if leaves else inside

@@ -132,6 +132,7 @@ X_Y_TURNED = "int x = blockIdx.x * T + threadIdx.y;\nint y = blockIdx.y * T + th
         (f"{ALL}if (outside) return;\nint x = f(y), i = y * M + x;\nint j = x + y * M;\nout[j] = v;",
          f"{ALL}\nint x = f(y), i = y * M + x;\nint j = x + y * M;\nif (y < N && x < M) out[j] = v;"),
         (f"{ALL}if (inside) tile[y * P + x] = v;", None),
+        (f"{ALL}size_t i = y * M + x;\nif (i < M * N) out[i] = v;", None),
         ("float s = 0;\nif (t == 0) atomicAdd(out, s);", "float s = 0;\n atomicAdd(out, s);"),
         ("__shared__ float s;\nif (t == 0) atomicAdd(out, s);", None),
         (f"{ONE}const float* p = in + at;\nif (t < N) f(p[t]);",
