@@ -15,7 +15,7 @@ _FROM_CONTEXT = {
     "ctaid.x": layout.BLOCK_X, "ctaid.y": layout.BLOCK_Y, "ctaid.z": layout.BLOCK_Z,
     "nctaid.x": layout.GRID_X, "nctaid.y": layout.GRID_Y, "nctaid.z": layout.GRID_Z,
     "ntid.x": layout.BLOCK_DIM_X, "ntid.y": layout.BLOCK_DIM_Y, "ntid.z": layout.BLOCK_DIM_Z,
-    "warpid": layout.WARP, "nwarpid": layout.WARPS, "nsmid": layout.SM_COUNT,
+    "nwarpid": layout.WARP_SLOTS, "nsmid": layout.SM_COUNT,
     "cluster_nctaid.x": layout.CLUSTER_X, "cluster_nctaid.y": layout.CLUSTER_Y, "cluster_nctaid.z": layout.CLUSTER_Z,
     "cluster_ctarank": layout.RANK, "cluster_nctarank": layout.CLUSTER_SIZE,
 }  # fmt: skip
@@ -33,7 +33,8 @@ _OF_CLUSTER = {
     )
 }
 """Context slots of which the register holds the quotient, or the rest."""
-_LANE_MASKS = {
+_OF_LANE = {
+    "laneid": lambda lane: lane,
     "lanemask_eq": lambda lane: 1 << lane,
     "lanemask_lt": lambda lane: (1 << lane) - 1,
     "lanemask_le": lambda lane: (2 << lane) - 1,
@@ -48,6 +49,9 @@ _RESERVED = {
 _APART, _SHIFT = 7919, 31
 """Of neighbouring blocks' multiprocessors, and of a round of blocks to the next. The first is a prime greater than any
 number of multiprocessors."""
+_FIRST_SLOT, _SLOTS_APART = 5, 13
+"""Of the warps of the first block, and of neighbouring blocks' warps. The second shares no divisor with how many there
+are."""
 _CLOCKS = ("clock", "clock64", "globaltimer", "clock_hi", "globaltimer_lo", "globaltimer_hi")
 
 
@@ -61,12 +65,12 @@ def read_special(e: FunctionBuilder, plan: KernelPlan, register: str) -> Any:
         return _of_cluster(e, name)
     if name in ("tid.x", "tid.y", "tid.z"):
         return _thread_index(e, "xyz".index(name[-1]), plan.rows_uniform)
-    if name == "laneid":
-        return _vector(range(LANES))
-    if name in _LANE_MASKS:
-        return _vector(_LANE_MASKS[name](lane) for lane in range(LANES))
+    if name in _OF_LANE:
+        return _vector(_OF_LANE[name](lane) for lane in range(LANES))
     if name == "smid":
         return _multiprocessor(e)
+    if name == "warpid":
+        return _warp_slot(e)
     if name in _CLOCKS:
         return _clock(e, name)
     if name == "dynamic_smem_size":
@@ -89,6 +93,13 @@ def _multiprocessor(e: FunctionBuilder) -> Any:
     before, place = e.b.udiv(block, count), e.b.urem(block, count)
     spread = e.b.add(e.b.mul(place, I64(_APART)), e.b.mul(before, I64(_SHIFT)))
     return e.b.trunc(e.b.urem(spread, count), I32)
+
+
+def _warp_slot(e: FunctionBuilder) -> Any:
+    """Where the multiprocessor keeps the warp: a number of its own in the block, and no more."""
+    apart = e.b.mul(e.context_slot(layout.BLOCK_LINEAR), I64(_SLOTS_APART))
+    number = e.b.add(e.b.add(e.context_slot(layout.WARP), apart), I64(_FIRST_SLOT))
+    return e.b.trunc(e.b.urem(number, e.context_slot(layout.WARP_SLOTS)), I32)
 
 
 def _of_cluster(e: FunctionBuilder, name: str) -> Any:

@@ -373,6 +373,7 @@ class LaunchExecution:
             "MOST_STORED_AGAIN": self.budget // STORED_AGAIN_EFFORT,
             "LAUNCHED_AT": time.time_ns(),
             "SM_COUNT": self.device.attributes["multiprocessor_count"],
+            "WARP_SLOTS": self.device.attributes["max_threads_per_multiprocessor"] // LANES,
             "HOST_CALL": self.calls.address,
             "TRACE": self.trace.begin() if self.trace else 0,
             "CLUSTER_SIZE": self.blocks,

@@ -157,8 +157,9 @@ GLOBAL_BASE = 0x7000_0000_0000
     KEPT,  # so many sectors later the L1 cache no longer has one: the block's share of it
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
+    WARP_SLOTS,  # of a multiprocessor
     CONTEXT_SLOTS,
-) = range(136)
+) = range(137)
 
 UNWRITTEN_MARKS = 0x0101_0101_0101_0101  # LOCAL_MARKS where each byte counts as unwritten, the first origin
 
