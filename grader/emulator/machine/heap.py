@@ -1,7 +1,7 @@
 """The heap from which kernels take memory by malloc and new: one allocation, divided among them.
 
 What a kernel has not freed is there for later kernels. Pieces lie apart, so that accesses beyond one are found by
-kernels that use the heap.
+kernels that use the heap. What has no value yet, also where it was freed, holds a NaN.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from grader.emulator.machine.memory import Memory
 HEAP_BYTES = 8 << 20
 """CUDA's cudaLimitMallocHeapSize, unless a program sets another."""
 _ALIGNMENT, _GAP = 16, 256
+UNWRITTEN = 0x7FD5B9E1
+"""A word of malloc's that nobody has written, in kernels as on the host (runtime.cpp)."""
 
 
 class Heap:
@@ -38,6 +40,7 @@ class Heap:
                 left = [(start + taken, end)] if start + taken < end else []
                 self._holes[index : index + 1] = left
                 self._sizes[start] = nbytes
+                self.memory.fill(start, UNWRITTEN.to_bytes(4, "little"), -(-nbytes // 4))
                 return start
         return 0
 

@@ -28,6 +28,8 @@ VPRINTF, ASSERT, MALLOC, FREE = range(4)
 _NAMES = {VPRINTF: "printf", MALLOC: "malloc", FREE: "free"}
 EFFORT = {VPRINTF: 64, MALLOC: 32, FREE: 32}
 """A lane's call takes as long as so many warp instructions."""
+BYTES_FILLED = 64
+"""By malloc, in the time of a warp instruction."""
 LINE_EFFORT = 512
 """The same for what is printed in a buffer that has room."""
 Shape = tuple[int, int, int]
@@ -165,6 +167,7 @@ class HostCalls:
         assert self.heap is not None
         address = self.heap.alloc(nbytes)
         if address:
+            self._charge(slots, nbytes // BYTES_FILLED)
             at = bisect.bisect_left(self._live, address)
             self._live[at:at] = array("q", (address, address + max(nbytes, 1)))
             _forget(slots, address, nbytes)

@@ -203,8 +203,10 @@ def _of_bytes(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
         outcome = runner.once(CaseRun(kernel, planned, case, kept))
         if outcome.refusal is not None or affordable(outcome) < -(-array.size // (VALUES - 1)):
             return ""
-        (bins,) = kept.outputs.values()
-        counts[part] = bins.reshape(-1)[numbers[part]]
+        (bins,) = (bins.reshape(-1) for bins in kept.outputs.values())
+        if np.delete(bins, numbers).any():  # they hold what is no count
+            return ""
+        counts[part] = bins[numbers[part]]
     if (counts == 1).all():
         return _of_alike(runner, CaseRun(kernel, planned, case, data))
     return f"Counted at {units.case(case.problem)}: {in_words(counts, planned.launches[0])}"

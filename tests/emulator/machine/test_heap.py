@@ -29,6 +29,16 @@ extern "C" __global__ void lists(int* x)
 }
 
 extern "C" __global__ void keeps(int** kept) { *kept = (int*)malloc(4); **kept = 7; }
+extern "C" __global__ void takes(float* out)
+{
+    float* p = (float*)malloc(40);
+    out[0] = p[9];
+    p[9] = 0;
+    free(p);
+    p = (float*)malloc(40);
+    out[1] = p[9];
+    free(p);
+}
 extern "C" __global__ void finds(int** kept, int* out) { *out = **kept; free(*kept); }
 extern "C" __global__ void too_much(int* out) { *out = malloc(1 << 24) == nullptr; }
 extern "C" __global__ void beyond(int* out) { int* p = (int*)malloc(8); p[2] = 1; *out = 1; }
@@ -46,6 +56,11 @@ def test_each_thread_has_a_list(bench: Bench) -> None:
 def test_memory_outlives_the_kernel(bench: Bench) -> None:
     kept = bench.clean(SOURCE, "keeps", 1, 1, np.zeros(1, np.uint64))
     assert bench.clean(SOURCE, "finds", 1, 1, kept, np.zeros(1, np.int32))[1].tolist() == [7]
+
+
+def test_what_malloc_gives_holds_no_zeros(bench: Bench) -> None:
+    """Not even where they were left before it was freed."""
+    assert np.isnan(bench.clean(SOURCE, "takes", 1, 1, np.zeros(2, np.float32))).all()
 
 
 def test_a_heap_that_is_full_gives_nothing(bench: Bench) -> None:

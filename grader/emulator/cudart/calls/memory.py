@@ -13,6 +13,7 @@ from grader.emulator.cudart.state import Allocation, Copied, State
 from grader.emulator.cudart.status import CudaError, NotEmulated, Status
 from grader.emulator.cudart.uses import DEFAULT, Work
 from grader.emulator.cudart.waiting import PROT_NONE, PROT_READ, Waiting
+from grader.emulator.machine.heap import UNWRITTEN
 
 _KINDS = {0: (False, False), 1: (True, False), 2: (False, True), 3: (True, True)}
 """cudaMemcpyKind → whether (destination, source) is on the device; 4, the default, asks the addresses."""
@@ -23,8 +24,6 @@ _TYPES = {"device": 2, "variable": 2, "managed": 3, "managed variable": 3, "pinn
 """Kind of an allocation → cudaMemoryType; 0 is memory that the runtime does not know."""
 _STREAM_ORDERED = ("cudaMallocAsync", "cudaMallocFromPoolAsync")
 _PITCH = 512
-UNWRITTEN = 0x7FD5B9E1
-"""A word of malloc's that nobody has written (runtime.cpp)."""
 Side = Literal["destination", "source"]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
