@@ -42,6 +42,7 @@ _RESTRICT_OF_C = re.compile(r"\*\s*(?:const\s+)?restrict\b")
 _OPERANDS = re.compile(
     r'no operator "(?P<sign>[^"\s]+)" matches.*?operand types? (?:is|are): (?P<kinds>[^\n]+)', re.DOTALL
 )
+_IN_PART = re.compile(r"\bbar(?:rier)?(?:\.cta)?\.(?:(?:sync|arrive)[.\w]*[^,;]+,|red[.\w]*(?:[^,;]+,){3})")
 _VECTOR = re.compile(r"\b((?:u?(?:char|short|int|long|longlong)|float|double)[234])\b(?! ?\*)")
 _OF_THREE = re.compile(r"\b(?:uint3|dim3)\b")
 
@@ -295,6 +296,11 @@ def uses_variables(ptx: str) -> bool:
     """Whether a module's code uses variables in global or constant memory, which hold something when it is loaded."""
     names = re.findall(r"^(?:\.\w+ )*\.(?:global|const) (?:\.align \d+ )?\.\w+ ([\w$]+)", ptx, re.M)
     return bool(named(ptx, names))
+
+
+def meets_in_part(ptx: str) -> bool:
+    """Whether a module's code has barriers for a number of threads that stands there."""
+    return _IN_PART.search(ptx) is not None
 
 
 _BULK_INTO_GLOBAL = ("cp.reduce.async.bulk.global", "cp.reduce.async.bulk.tensor")

@@ -24,7 +24,7 @@ from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.host import FIFO_BYTES, HostCalls
 from grader.emulator.machine.memory import Memory
-from grader.emulator.machine.orders import CROWDED, REVERSED, SWITCHED, Order, arranged, seed
+from grader.emulator.machine.orders import CROWDED, SWITCHED, Order, arranged, of_warps, seed
 from grader.emulator.machine.origins import Origins, Watch
 from grader.emulator.machine.records import Finding, LaunchRecord, Touched
 from grader.emulator.machine.tracing.block_trace import BlockTrace
@@ -157,7 +157,7 @@ class LaunchExecution:
         slots = self._slots() | self.traces.tracking_slots(
             self.plan, warps_of(self.block), math.prod(self.grid), late=order == SWITCHED
         )
-        slots |= {"RANDOM": seed(order), "BACKWARDS": order == REVERSED}
+        slots |= {"RANDOM": seed(order), "WARP_TURNS": of_warps(order)}
         residents = self._residents(len(linears), order) if self._takes_turns(order) else self.blocks
         status, used = self._attempt(workers, 1, self._arranged(order), slots, residents)
         return self.record(used, status, len(linears), tracked=True)

@@ -106,7 +106,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     RESIDENTS,  # pointer to what HELD_SLOTS hold of each of them, as far as blocks take turns
     RESIDENT_COUNT,  # how many places there are
     LAST_SERIAL,  # BLOCK_SERIAL of the block that began last
-    BACKWARDS,  # 1 where the warps of a block take their turns from the last to the first
+    WARP_TURNS,  # in which order the warps of a block take their turns: one of those below
     RANDOM,  # the state of the generator by which blocks take turns; 0 where they run to their end if they can
     DOUBTFUL,  # where the values of a store matter that is about to be done: DOUBT_GLOBAL, DOUBT_SHARED, a bit each
     PROGRESS,  # of a launch: grows with each atomic or tracked store that changes what memory holds
@@ -160,6 +160,8 @@ GLOBAL_BASE = 0x7000_0000_0000
     WARP_SLOTS,  # of a multiprocessor
     CONTEXT_SLOTS,
 ) = range(137)
+
+FROM_FIRST, FROM_LAST, EVENS_FIRST = range(3)
 
 UNWRITTEN_MARKS = 0x0101_0101_0101_0101  # LOCAL_MARKS where each byte counts as unwritten, the first origin
 

@@ -17,7 +17,6 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ADVANCED,
     ASYNC,
     ASYNC_WARP_BYTES,
-    BACKWARDS,
     BARRIER_CLOCK,
     BLOCK_BUDGET,
     BLOCK_CLOCK,
@@ -42,9 +41,11 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     COPIES,
     DEADLOCKED,
     DONE,
+    EVENS_FIRST,
     EXECUTED,
     FAILED_BLOCK,
     FAILED_WARP,
+    FROM_LAST,
     FULL,
     GRID_X,
     GRID_Y,
@@ -108,6 +109,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     WARP,
     WARP_BYTES,
     WARP_STATES,
+    WARP_TURNS,
     WARPS,
 )
 from grader.emulator.runtime.native import call_kernel, outlined, pointer
@@ -207,6 +209,18 @@ def _any_warp(context: int, status: int) -> bool:
 
 
 @native
+def _of_turn(context: int, turn: int) -> int:
+    """The warp of the block whose turn it is."""
+    c = pointer(context, int64)
+    if c[WARP_TURNS] == FROM_LAST:
+        return c[WARPS] - 1 - turn
+    if c[WARP_TURNS] == EVENS_FIRST:
+        odd = 2 * turn - c[WARPS]
+        return 2 * turn if odd < 0 else (odd | 1)
+    return turn
+
+
+@native
 def _advance(context: int, kernel: int) -> int:
     """Every warp of the block until it waits, ends or gives way, until a barrier opens. Returns RUNNING where the
     block has given way, STALLED where all warps wait and others of a cluster may help, else DONE, BUDGET_SPENT, TRAPPED
@@ -214,7 +228,7 @@ def _advance(context: int, kernel: int) -> int:
     c = pointer(context, int64)
     while True:
         for turn in range(c[WARPS]):
-            warp = c[WARPS] - 1 - turn if c[BACKWARDS] else turn
+            warp = _of_turn(context, turn)
             state = c[WARP_STATES] + warp * c[WARP_BYTES]
             w = pointer(state, int64)
             if w[W_HELD] and w[W_STATUS] == WAITING:

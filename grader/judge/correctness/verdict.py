@@ -298,6 +298,16 @@ def of_warps(refused: Refused) -> RightAtFirst:
     )
 
 
+def of_meetings(refused: Refused) -> RightAtFirst:
+    """What a kernel with barriers for some of a block's warps does where those with even numbers run first."""
+    return RightAtFirst(
+        refused.verdict,
+        "It depends on the order of a block's warps, which may be any. With warps 0, 2, 4, … of a block before the "
+        f"others: {refused.reason} A barrier opens for the first threads that come, so warps that are to meet at the "
+        "same time as others need one with a number of their own.",
+    )
+
+
 def of_later_call(refused: Refused, static: bool = False) -> RightAtFirst:
     """What a kernel that is right when it is called first does when it is called again; `static`: its text has such a
     variable."""

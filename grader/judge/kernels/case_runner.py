@@ -14,13 +14,13 @@ from msgspec import structs
 
 from grader.analysis.occupancy import WARP
 from grader.emulator import metrics
-from grader.emulator.machine.orders import CROWDED, ORDERS, REVERSED, SWITCHED, Order
+from grader.emulator.machine.orders import CROWDED, EVEN_FIRST, ORDERS, REVERSED, SWITCHED, Order
 from grader.findings import origins
 from grader.findings.origins import Told
 from grader.judge.child.protocol import Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseStore
-from grader.judge.correctness.verdict import of_later_call, of_order, of_warps
+from grader.judge.correctness.verdict import of_later_call, of_meetings, of_order, of_warps
 from grader.judge.kernels import case_run, sampling
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned
@@ -160,6 +160,8 @@ class CaseRunner:
             again += [replace(attempt, order=order) for order in self._orders(case, outcome.records)]
         elif any(map(_warps_meet, outcome.records)) and work(self.topic, case.problem) <= SMALL:
             again.append(replace(attempt, order=REVERSED))
+        if compiler.meets_in_part(kernel.build.ptx) and work(self.topic, case.problem) <= SMALL:
+            again.append(replace(attempt, order=EVEN_FIRST))
         if any(record.may_wait for record in outcome.records) and self._crowded_later(kernel):
             again.insert(0, replace(attempt, order=CROWDED))
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
@@ -310,6 +312,8 @@ class CaseRunner:
     def _of_again(self, refused: Refused, attempt: CaseRun, first: Outcome) -> Refused:
         if attempt.after:
             return of_later_call(refused, cuda_source.has_static(attempt.kernel.file.source))
+        if attempt.order == EVEN_FIRST:
+            return of_meetings(refused)
         if attempt.order != ORDERS[0]:
             blocks_meet = any(record.communicates and record.grid_blocks > 1 for record in first.records)
             return of_order(refused, attempt.order) if blocks_meet else of_warps(refused)

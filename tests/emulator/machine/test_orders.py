@@ -7,12 +7,17 @@ import pytest
 from emulated import Bench
 
 from grader.emulator.errors import LaunchRefused
-from grader.emulator.machine.orders import CROWDED, ORDERS
+from grader.emulator.machine.orders import CROWDED, EVEN_FIRST, ORDERS, Order
 
 SOURCE = r"""
 extern "C" __global__ void order(int* count, int* place)
 {
     if (threadIdx.x == 0) place[blockIdx.x] = atomicAdd(count, 1);
+}
+
+extern "C" __global__ void of_warps(int* count, int* turns)
+{
+    if (threadIdx.x % 32 == 0) turns[atomicAdd(count, 1)] = threadIdx.x / 32;
 }
 
 extern "C" __global__ void once(int* sum)
@@ -120,6 +125,17 @@ def test_blocks_begin_in_the_order_that_was_asked_for(bench: Bench) -> None:
         again = bench.cuda(SOURCE, "order", 50, 32, ints(1), ints(50), order=order)
         assert places[order] == again.arrays[1].tolist()
     assert len({tuple(found) for found in places.values()}) == 4
+
+
+@pytest.mark.parametrize(
+    ("order", "turns"),
+    [("rising", [0, 1, 2, 3, 4]), ("reversed", [4, 3, 2, 1, 0]), (EVEN_FIRST, [0, 2, 4, 1, 3])],
+)
+def test_the_warps_of_a_block_take_turns_as_the_order_says(
+    bench: Bench, order: Order, turns: list[int]
+) -> None:
+    _, places = bench.cuda(SOURCE, "of_warps", 1, 160, ints(1), ints(5), order=order).arrays
+    assert places.tolist() == turns
 
 
 @pytest.mark.parametrize("kernel", ["once", "apart"])

@@ -415,6 +415,24 @@ def test_sums_of_floats_in_global_memory(body: str, adds: bool) -> None:
     assert compiler.adds_floats_in_global_memory(built.ptx) == adds
 
 
+@pytest.mark.parametrize(
+    ("ptx", "in_part"),
+    [
+        ("bar.sync 0;", False),
+        ("bar.sync \t1, 64;", True),
+        ("bar.arrive 2, %r1;", True),
+        ("barrier.cta.sync.aligned 1, 64;", True),
+        ("barrier.cta.red.popc.aligned.u32 %r1, 0, %p1;", False),
+        ("bar.red.and.pred %p1, 1, 64, %p2;", True),
+        ("bar.warp.sync -1;\nadd.s32 %r1, %r2, %r3;", False),
+        ("barrier.cluster.arrive.release;", False),
+        ("mbarrier.arrive.shared.b64 _, [%r1], 1;", False),
+    ],
+)
+def test_barriers_for_a_number_of_threads(ptx: str, in_part: bool) -> None:
+    assert compiler.meets_in_part(ptx) == in_part
+
+
 HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
 
 

@@ -152,3 +152,37 @@ extern "C" __global__ void reduce(const float* in, float* out, int N)
     result = marked(topics.load("reduce"), file, seed=1, problem_overrides={"N": 100})
     assert result.verdict == verdict, result.reason
     assert barrier or "It depends on the order of a block's warps" in str(result.reason)
+
+
+@pytest.mark.parametrize(("number", "verdict"), [("1", "fail"), ("1 + pair", "pass")])
+def test_so_are_pairs_of_warps_that_meet_at_a_barrier_in_part(
+    number: str, verdict: str, tmp_path: Path, marked: Marking
+) -> None:
+    """Warps 0 and 2 may be the first two there."""
+    file = tmp_path / "kernel.cu"
+    file.write_text(
+        f"""// /// launch
+// [[launch]]
+// kernel = "stencil"
+// grid = ["cdiv(N, 128)"]
+// block = [128]
+// ///
+extern "C" __global__ void stencil(const float* in, float* out, int N)
+{{
+    __shared__ float tiles[2][80];
+    const int pair = threadIdx.x / 64, t = threadIdx.x % 64, first = blockIdx.x * 128 + pair * 64;
+    for (int k = t; k < 80; k += 64) {{
+        const int i = first + k - 8;
+        tiles[pair][k] = i >= 0 && i < N ? in[i] : 0.0f;
+    }}
+    asm volatile("bar.sync %0, 64;" :: "r"({number}) : "memory");
+    float sum = 0.0f;
+    for (int k = 0; k < 17; ++k) sum += tiles[pair][t + k];
+    if (first + t < N) out[first + t] = sum;
+}}
+""",
+        "utf-8",
+    )
+    result = marked(topics.load("stencil"), file, seed=1, problem_overrides={"N": 100})
+    assert result.verdict == verdict, result.reason
+    assert verdict == "pass" or "With warps 0, 2, 4, … of a block before the others" in str(result.reason)

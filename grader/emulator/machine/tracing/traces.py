@@ -95,7 +95,7 @@ class Traces:
         return self.marks.slots() | {
             "TOUCHED_BYTES": host_address(self._bytes), "ARENA_BYTES": self.memory.capacity,
             "UNDO": self._undo.address(self.memory.extent() + 32), "RECORDS": 0, "SYNC_TABLE": 0, "VECTOR_LENGTH": 0,
-            "LENIENT": 0, "RANDOM": 0, "BACKWARDS": 0, "PREVIOUS": 0, "WRITTEN": self._written(),
+            "LENIENT": 0, "RANDOM": 0, "WARP_TURNS": 0, "PREVIOUS": 0, "WRITTEN": self._written(),
             "OWNERS": host_address(self._owners) if plan.in_place else 0,
         }  # fmt: skip
 
