@@ -303,6 +303,11 @@ def meets_in_part(ptx: str) -> bool:
     return _IN_PART.search(ptx) is not None
 
 
+def asks_for_multiprocessor(ptx: str) -> bool:
+    """Whether a module's code asks on which multiprocessor a block runs."""
+    return "%smid" in ptx
+
+
 _BULK_INTO_GLOBAL = ("cp.reduce.async.bulk.global", "cp.reduce.async.bulk.tensor")
 
 

@@ -89,7 +89,7 @@ def read_special(e: FunctionBuilder, plan: KernelPlan, register: str) -> Any:
 def _multiprocessor(e: FunctionBuilder) -> Any:
     """Each has a block before any has a second one. Neighbours go to multiprocessors that lie apart, and each round of
     blocks in another order: what a block's number says of its multiprocessor is a GPU's own affair."""
-    block, count = e.context_slot(layout.BLOCK_LINEAR), e.context_slot(layout.SM_COUNT)
+    block, count = e.context_slot(layout.BLOCK_LINEAR), e.context_slot(layout.MULTIPROCESSORS)
     before, place = e.b.udiv(block, count), e.b.urem(block, count)
     spread = e.b.add(e.b.mul(place, I64(_APART)), e.b.mul(before, I64(_SHIFT)))
     return e.b.trunc(e.b.urem(spread, count), I32)

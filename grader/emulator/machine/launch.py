@@ -157,7 +157,11 @@ class LaunchExecution:
         slots = self._slots() | self.traces.tracking_slots(
             self.plan, warps_of(self.block), math.prod(self.grid), late=order == SWITCHED
         )
-        slots |= {"RANDOM": seed(order), "WARP_TURNS": of_warps(order)}
+        slots |= {
+            "RANDOM": seed(order),
+            "WARP_TURNS": of_warps(order),
+            "MULTIPROCESSORS": self._multiprocessors(order),
+        }
         residents = self._residents(len(linears), order) if self._takes_turns(order) else self.blocks
         status, used = self._attempt(workers, 1, self._arranged(order), slots, residents)
         return self.record(used, status, len(linears), tracked=True)
@@ -288,9 +292,13 @@ class LaunchExecution:
 
         A cooperative launch of more blocks than the device holds is refused: they are all there.
         """
+        most = self._fit * self._multiprocessors(order)
+        return max(1, min(blocks, most) // self.blocks) * self.blocks
+
+    def _multiprocessors(self, order: Order) -> int:
+        """Those that hold blocks."""
         crowded = order == CROWDED and not self.workspace
-        multiprocessors = 1 if crowded else self.device.attributes["multiprocessor_count"]
-        return max(1, min(blocks, self._fit * multiprocessors) // self.blocks) * self.blocks
+        return 1 if crowded else self.device.attributes["multiprocessor_count"]
 
     def _attempt(
         self, workers: Workers, most: int, linears: Array, slots: dict[str, int], residents: int
@@ -372,6 +380,7 @@ class LaunchExecution:
             "LAUNCH_BUDGET": TOGETHER * self.budget,
             "MOST_STORED_AGAIN": self.budget // STORED_AGAIN_EFFORT,
             "LAUNCHED_AT": time.time_ns(),
+            "MULTIPROCESSORS": self._multiprocessors("rising"),
             "SM_COUNT": self.device.attributes["multiprocessor_count"],
             "WARP_SLOTS": self.device.attributes["max_threads_per_multiprocessor"] // LANES,
             "HOST_CALL": self.calls.address,

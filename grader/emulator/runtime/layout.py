@@ -158,8 +158,9 @@ GLOBAL_BASE = 0x7000_0000_0000
     WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     WARP_SLOTS,  # of a multiprocessor
+    MULTIPROCESSORS,  # of SM_COUNT, those that hold blocks of the launch
     CONTEXT_SLOTS,
-) = range(137)
+) = range(138)
 
 FROM_FIRST, FROM_LAST, EVENS_FIRST = range(3)
 

@@ -308,6 +308,15 @@ def of_meetings(refused: Refused) -> RightAtFirst:
     )
 
 
+def of_one_multiprocessor(refused: Refused) -> RightAtFirst:
+    """What a kernel that asks for the multiprocessor of a block does where all blocks are on the same."""
+    return RightAtFirst(
+        refused.verdict,
+        "It depends on which multiprocessor runs which block, and any may run any. With all blocks on the same one, so "
+        f"that %smid is the same for all: {refused.reason} What a block has to itself hangs on blockIdx.",
+    )
+
+
 def of_later_call(refused: Refused, static: bool = False) -> RightAtFirst:
     """What a kernel that is right when it is called first does when it is called again; `static`: its text has such a
     variable."""

@@ -20,7 +20,13 @@ from grader.findings.origins import Told
 from grader.judge.child.protocol import Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseStore
-from grader.judge.correctness.verdict import of_later_call, of_meetings, of_order, of_warps
+from grader.judge.correctness.verdict import (
+    of_later_call,
+    of_meetings,
+    of_one_multiprocessor,
+    of_order,
+    of_warps,
+)
 from grader.judge.kernels import case_run, sampling
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned
@@ -162,8 +168,11 @@ class CaseRunner:
             again.append(replace(attempt, order=REVERSED))
         if compiler.meets_in_part(kernel.build.ptx) and work(self.topic, case.problem) <= SMALL:
             again.append(replace(attempt, order=EVEN_FIRST))
-        if any(record.may_wait for record in outcome.records) and self._crowded_later(kernel):
-            again.insert(0, replace(attempt, order=CROWDED))
+        if _may_wait(outcome.records):
+            if self._crowded_later(kernel):
+                again.insert(0, replace(attempt, order=CROWDED))
+        elif compiler.asks_for_multiprocessor(kernel.build.ptx) and work(self.topic, case.problem) <= SMALL:
+            again.append(replace(attempt, order=CROWDED))
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
             before = self._other(kernel, case)
             again += [
@@ -253,7 +262,7 @@ class CaseRunner:
         if work(self.topic, case.problem) <= SMALL:
             return others
         drawn = sampling.takes_turns(records) and any(map(sampling.uneven, records))
-        turns = drawn or any(record.may_wait for record in records)
+        turns = drawn or _may_wait(records)
         one = others[int(sum(case.problem.values())) % len(others)]
         return (one, SWITCHED) if turns and one != SWITCHED else (one,)
 
@@ -314,6 +323,8 @@ class CaseRunner:
             return of_later_call(refused, cuda_source.has_static(attempt.kernel.file.source))
         if attempt.order == EVEN_FIRST:
             return of_meetings(refused)
+        if attempt.order == CROWDED and not _may_wait(first.records):
+            return of_one_multiprocessor(refused)
         if attempt.order != ORDERS[0]:
             blocks_meet = any(record.communicates and record.grid_blocks > 1 for record in first.records)
             return of_order(refused, attempt.order) if blocks_meet else of_warps(refused)
@@ -349,6 +360,10 @@ def on_fewer(
 def _computed(planned: Planned) -> list[tuple[str, tuple[object, ...]]]:
     """Which kernels are launched, with which arguments."""
     return [(launch.symbol, launch.args) for launch in planned.launches]
+
+
+def _may_wait(records: Collection[Record]) -> bool:
+    return any(record.may_wait for record in records)
 
 
 def _warps_meet(record: Record) -> bool:

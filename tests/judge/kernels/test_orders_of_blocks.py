@@ -186,3 +186,52 @@ extern "C" __global__ void stencil(const float* in, float* out, int N)
     result = marked(topics.load("stencil"), file, seed=1, problem_overrides={"N": 100})
     assert result.verdict == verdict, result.reason
     assert verdict == "pass" or "With warps 0, 2, 4, … of a block before the others" in str(result.reason)
+
+
+@pytest.mark.parametrize(
+    ("counted", "verdict"), [("copies[sm] = sum;", "fail"), ("atomicAdd(&copies[sm], sum);", "pass")]
+)
+def test_so_are_blocks_that_share_a_multiprocessor(
+    counted: str, verdict: str, tmp_path: Path, marked: Marking
+) -> None:
+    """Of as many blocks as multiprocessors, two may run on the same."""
+    file = tmp_path / "kernel.cu"
+    file.write_text(
+        f"""// /// launch
+// [[scratch]]
+// name = "copies"
+// dtype = "float32"
+// shape = ["SMS"]
+//
+// [[launch]]
+// kernel = "reduce"
+// args = ["in", "copies", "N"]
+// grid = ["SMS"]
+// block = [1]
+// zero = ["copies"]
+//
+// [[launch]]
+// kernel = "add"
+// args = ["copies", "out", "SMS"]
+// grid = [1]
+// block = [1]
+// ///
+extern "C" __global__ void reduce(const float* in, float* copies, int N)
+{{
+    float sum = 0.0f;
+    for (int i = blockIdx.x; i < N; i += gridDim.x) sum += in[i];
+    unsigned sm;
+    asm("mov.u32 %0, %%smid;" : "=r"(sm));
+    {counted}
+}}
+extern "C" __global__ void add(const float* copies, float* out, int sms)
+{{
+    *out = 0.0f;
+    for (int c = 0; c < sms; ++c) *out += copies[c];
+}}
+""",
+        "utf-8",
+    )
+    result = marked(topics.load("reduce"), file, seed=1, problem_overrides={"N": 100})
+    assert result.verdict == verdict, result.reason
+    assert verdict == "pass" or "With all blocks on the same one" in str(result.reason)
