@@ -189,7 +189,7 @@ void *noted(void *p, std::size_t n) {
 }
 
 // What a block holds that nobody has written: where a copy takes it to the device, it counts as unwritten there, too
-// (UNWRITTEN of machine/heap.py). Larger blocks are left alone: to fill them would take the memory that they may never
+// (UNWRITTEN of runtime/layout.py). Larger blocks are left alone: to fill them would take the memory that they may never
 // need.
 void *unwritten(void *p, std::size_t n) {
     if (p && n <= std::size_t(64) << 20)

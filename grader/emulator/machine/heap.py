@@ -13,12 +13,11 @@ import numpy as np
 
 from grader.emulator.errors import NotAllocated
 from grader.emulator.machine.memory import Memory
+from grader.emulator.runtime.layout import UNWRITTEN
 
 HEAP_BYTES = 8 << 20
 """CUDA's cudaLimitMallocHeapSize, unless a program sets another."""
 _ALIGNMENT, _GAP = 16, 256
-UNWRITTEN = 0x7FD5B9E1
-"""A word of malloc's that nobody has written, in kernels as on the host (runtime.cpp)."""
 
 
 class Heap:

@@ -6,6 +6,7 @@ Registers declared in nested scopes (inline assembly does that) are renamed, so 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from grader.emulator.errors import PtxSyntaxError, UnsupportedPtx
 from grader.emulator.ptx.declarations import read_parameter, read_parameters, read_variable
@@ -25,6 +26,10 @@ from grader.emulator.ptx.tree import (
     Sym,
     Vec,
 )
+from grader.emulator.runtime.layout import UNWRITTEN
+
+DISCARDED = 128
+"""Bytes."""
 
 
 class FunctionParser:
@@ -217,9 +222,10 @@ class FunctionParser:
         while not self.tokens.accept(";"):
             operands.append(self._operand())
             self.tokens.accept(",")
-        instruction = Instruction(token.text, tuple(operands), predicate, token.line, self.locations.here)
-        self.fn.body.append(instruction)
-        self.locations.note(instruction)
+        for opcode, taken in _written_out(token.text, tuple(operands)):
+            instruction = Instruction(opcode, taken, predicate, token.line, self.locations.here)
+            self.fn.body.append(instruction)
+            self.locations.note(instruction)
 
     def _resolve(self, name: str) -> str:
         for scope in reversed(self.scopes):
@@ -302,3 +308,16 @@ class FunctionParser:
 def _float_immediate(text: str) -> Imm:
     bits = int(text[2:], 16) if text[:2] in ("0f", "0F", "0d", "0D") else None
     return Imm(float_value(text), bits)
+
+
+def _written_out(opcode: str, operands: tuple[Operand, ...]) -> Iterator[tuple[str, tuple[Operand, ...]]]:
+    """An instruction; discard as the stores that it stands for: "semantically, this behaves like a weak write of an
+    unstable indeterminate value" (PTX ISA 9.7.9)."""
+    name, *parts = opcode.split(".")
+    if name != "discard" or not isinstance(operands[0], Mem):
+        yield opcode, operands
+        return
+    space = ".global" if "global" in parts else ""
+    for offset in range(0, DISCARDED, 16):
+        at = Mem(operands[0].base, operands[0].offset + offset)
+        yield f"st{space}.v4.b32", (at, Vec((Imm(UNWRITTEN),) * 4))

@@ -9,7 +9,7 @@ SPACES = ("global", "shared", "local", "const", "param")
 
 _NO_DESTINATION = frozenset(
     ("st", "red", "bra", "brx", "bar", "barrier", "membar", "fence", "ret", "exit", "trap", "brkpt", "prefetch",
-     "prefetchu", "cp", "nanosleep", "discard", "stmatrix", "griddepcontrol", "pmevent", "applypriority")
+     "prefetchu", "cp", "nanosleep", "stmatrix", "griddepcontrol", "pmevent", "applypriority")
 )  # fmt: skip
 _MBARRIER_RESULTS = ("arrive", "arrive_drop", "test_wait", "try_wait", "pending_count")
 _SPECIAL = frozenset(

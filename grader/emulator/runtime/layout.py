@@ -164,6 +164,9 @@ GLOBAL_BASE = 0x7000_0000_0000
 
 FROM_FIRST, FROM_LAST, EVENS_FIRST = range(3)
 
+UNWRITTEN = (
+    0x7FD5B9E1  # a word that has no value: of malloc's, on the host as well (runtime.cpp), and discarded ones
+)
 UNWRITTEN_MARKS = 0x0101_0101_0101_0101  # LOCAL_MARKS where each byte counts as unwritten, the first origin
 
 # What is a block's own, and is changed where another one has its turn.

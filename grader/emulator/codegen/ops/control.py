@@ -72,7 +72,7 @@ def prefetch(e: Emitter, o: Op) -> None:
             e.call("count_prefetch", e.site_address(), e.address_buffer, mask)
 
 
-@op("discard", "applypriority", "pmevent", "griddepcontrol",
+@op("applypriority", "pmevent", "griddepcontrol",
     allow=("global", "L2", "L2::evict_normal", "wait", "launch_dependents"))  # fmt: skip
 def hint(e: Emitter, o: Op) -> None:
     """Hints change no result."""

@@ -13,7 +13,7 @@ from grader.emulator.cudart.state import Allocation, Copied, State
 from grader.emulator.cudart.status import CudaError, NotEmulated, Status
 from grader.emulator.cudart.uses import DEFAULT, Work
 from grader.emulator.cudart.waiting import PROT_NONE, PROT_READ, Waiting
-from grader.emulator.machine.heap import UNWRITTEN
+from grader.emulator.runtime.layout import UNWRITTEN
 
 _KINDS = {0: (False, False), 1: (True, False), 2: (False, True), 3: (True, True)}
 """cudaMemcpyKind → whether (destination, source) is on the device; 4, the default, asks the addresses."""

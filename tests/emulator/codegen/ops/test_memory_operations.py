@@ -17,7 +17,8 @@ add.u32 %a, %a, %b; add.u32 %a, %a, %c; add.u32 %a, %a, %d;
 st.global.L2::cache_hint.u32 [%at+16], %a, %policy;
 red.global.add.L2::cache_hint.u32 [%at+20], %a, %policy;
 atom.global.add.L2::cache_hint.u32 %b, [%at+24], %a, %policy;
-prefetch.global.L2::evict_last [%at]; prefetch.global.L2 [%at]; prefetchu.L1 [%at]; discard.global.L2 [%at], 128;
+prefetch.global.L2::evict_last [%at]; prefetch.global.L2 [%at]; prefetchu.L1 [%at];
+applypriority.global.L2::evict_normal [%at], 128;
 fence.acquire.gpu; fence.release.cluster; fence.acq_rel.sys;
 st.global.u32 [%at+28], %b;
 ret;
@@ -28,6 +29,30 @@ ret;
 def test_hints_for_caches_change_no_result(bench: Bench) -> None:
     data = np.array([1, 20, 300, 4000, 0, 5, 6, 0], np.uint32)
     assert bench.ptx(HINTS, "k", 1, 1, data).arrays[0].tolist() == [1, 20, 300, 4000, 4321, 4326, 4327, 6]
+
+
+DISCARDS = """
+extern "C" __global__ void k(float* x)
+{
+    float* const y = x + 32;
+    if (threadIdx.x == 0)
+        asm volatile("discard.global.L2 [%0], 128;" :: "l"(__cvta_generic_to_global(y)) : "memory");
+    __syncthreads();
+    y[threadIdx.x] += 1;
+}
+"""
+
+
+def test_what_is_discarded_has_no_value_any_more(bench: Bench) -> None:
+    found = bench.clean(DISCARDS, "k", 1, 32, np.zeros(96, np.float32))
+    assert np.flatnonzero(np.isnan(found)).tolist() == list(range(32, 64))
+
+
+def test_a_discard_is_a_write(bench: Bench) -> None:
+    """Others may not read there before they have waited, and all of it is to be there."""
+    without = DISCARDS.replace("__syncthreads();", "")
+    assert bench.cuda(without, "k", 1, 64, np.zeros(96, np.float32)).findings == ["race"]
+    assert bench.cuda(DISCARDS, "k", 1, 1, np.zeros(63, np.float32)).findings == ["out_of_bounds"]
 
 
 SEVERAL_WARPS = """
