@@ -7,6 +7,7 @@ from a GPU's, while requests, sectors and wavefronts are those of the same acces
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -67,6 +68,42 @@ _EXPANSIONS = {
 """Issue slots beyond one, and instructions of the unit for double precision, of what SASS has no instruction for:
 without the calls for subnormals, as CUDA 13.0 compiles it for sm_90 at -O3. Those of 64-bit integers, most of whose
 instructions take two slots, are what an H100 takes (benchmarks/expansions.cu)."""
+_VIDEO = {
+    "vadd2": ((3, 13, 12, 18, 8, 13, 12, 18), (12, 17, 16, 22, 13, 17, 16, 22), (6, 9, 11, 15, 6, 9, 11, 15)),
+    "vsub2": ((3, 13, 12, 18, 8, 13, 12, 18), (12, 17, 16, 22, 13, 17, 16, 22), (6, 9, 10, 15, 6, 9, 10, 15)),
+    "vavrg2": ((3, 19, 18, 24, 14, 19, 18, 24), (18, 23, 22, 28, 17, 23, 22, 28), (11, 16, 15, 21, 11, 16, 15, 21)),
+    "vabsdiff2": ((10, 17, 15, 22, 10, 17, 15, 22), (17, 21, 20, 26, 17, 22, 20, 27), (8, 11, 14, 19, 8, 11, 14, 19)),
+    "vmin2": ((4, 12, 12, 18, 8, 12, 12, 4), (12, 16, 16, 22, 13, 17, 16, 22), (7, 12, 11, 16, 7, 12, 11, 16)),
+    "vmax2": ((4, 12, 12, 18, 8, 12, 12, 4), (12, 16, 16, 22, 13, 17, 16, 22), (7, 12, 11, 16, 7, 12, 11, 16)),
+    "vadd4": ((3, 24, 23, 31, 18, 24, 23, 31), (26, 31, 33, 38, 30, 34, 36, 42), (1, 17, 20, 23, 13, 17, 20, 23)),
+    "vsub4": ((3, 24, 23, 31, 18, 24, 23, 31), (26, 31, 33, 38, 30, 34, 36, 42), (1, 17, 20, 23, 13, 17, 20, 23)),
+    "vavrg4": ((30, 35, 37, 42, 30, 35, 37, 42), (38, 43, 45, 50, 41, 46, 48, 53), (25, 31, 30, 39, 25, 31, 30, 39)),
+    "vabsdiff4": ((0, 29, 31, 0, 26, 29, 31, 37), (34, 39, 41, 46, 38, 43, 45, 50), (0, 27, 26, 0, 21, 27, 26, 34)),
+    "vmin4": ((18, 24, 23, 31, 18, 24, 23, 31), (26, 31, 33, 38, 30, 34, 36, 42), (15, 20, 22, 29, 15, 20, 22, 29)),
+    "vmax4": ((18, 24, 23, 31, 18, 24, 23, 31), (26, 31, 33, 38, 30, 34, 36, 42), (15, 20, 22, 29, 15, 20, 22, 29)),
+}  # fmt: skip
+_VIDEO_SETS = {
+    "vset2": ((13, 16, 15, 22), (11, 16, 15, 20)),
+    "vset4": ((26, 31, 33, 38), (23, 29, 29, 37)),
+}
+"""Issue slots beyond one of the SIMD video instructions: as they are, with .sat and with .add, each for the types
+of their result and operands, u32 before s32; those that compare, as they are and with .add, for those of operands."""
+_SIGNS = ("u32", "s32")
+
+
+def _video() -> Iterator[tuple[str, tuple[int, int]]]:
+    for name, rows in _VIDEO.items():
+        for end, row in zip(("", ".sat", ".add"), rows, strict=True):
+            for types, slots in zip(itertools.product(_SIGNS, repeat=3), row, strict=True):
+                yield ".".join((name, *types)) + end, (slots, 0)
+    for name, of_sets in _VIDEO_SETS.items():
+        for end, few in zip(("", ".add"), of_sets, strict=True):
+            for types, slots in zip(itertools.product(_SIGNS, repeat=2), few, strict=True):
+                for how in ("eq", "ne", "lt", "le", "gt", "ge"):
+                    yield ".".join((name, *types, how)) + end, (slots, 0)
+
+
+_EXPANSIONS.update(_video())
 _ROUNDINGS = frozenset(("rz", "rm", "rp"))
 _INTER_THREAD = ("shfl", "vote", "match", "redux")
 _OF_L1 = {kind: (metrics.GLOBAL_LINES[kind], metrics.GLOBAL_WAVEFRONTS[kind]) for kind in metrics.LOAD_STORE}

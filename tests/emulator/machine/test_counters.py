@@ -750,6 +750,9 @@ def test_spilled_registers_are_loaded_and_stored_as_often_as_the_kernel_goes_rou
     assert all(10 < many / few < 100 for few, many in zip(once, often, strict=True))
 
 
+VIDEO = 'asm("{} %0, %0, %1, %1;" : "+r"(x) : "r"(y))'
+
+
 @pytest.mark.parametrize(
     ("kind", "statement", "slots", "doubles"),
     [
@@ -762,6 +765,9 @@ def test_spilled_registers_are_loaded_and_stored_as_often_as_the_kernel_goes_rou
         ("unsigned", "x = x % 7u", 0, 0),
         ("unsigned long long", "x = (x | 1ull << 40) % y", 130, 0),
         ("long long", "x = (x | 1ll << 40) / y", 143, 0),
+        ("unsigned", VIDEO.format("vadd4.s32.s32.s32.sat"), 42, 0),
+        ("unsigned", VIDEO.format("vset2.s32.u32.ge"), 15, 0),
+        ("unsigned", "x = __vabsdiffu4(x, y)", 0, 0),
     ],
 )
 def test_what_ptxas_makes_many_instructions_of(
