@@ -119,6 +119,9 @@ ARITHMETIC = {
     for operation in ("fma", "add", "mul")
 }
 
+# What has no metric in Nsight Compute: floating-point numbers that memory adds up, by atomics and by reductions of TMA.
+MEMORY_ADDITIONS = "emulator__additions_in_memory.sum"
+
 # Warp instructions on Tensor Cores with FP16, BF16, TF32 and FP8, which mma.sync widens to FP16: mostly of a 16 × 8
 # result each, or those of whole warpgroups, once for each warp.
 TENSOR_INSTRUCTIONS = "sm__inst_executed_pipe_tensor_op_hmma.sum"
@@ -218,6 +221,7 @@ NAMES = frozenset(
         *PEER_BYTES.values(),
         *PEER_EXCESS.values(),
         *ARITHMETIC.values(),
+        MEMORY_ADDITIONS,
         *TENSOR_PIPES.values(),
         *TENSOR_FLOP,
         *INTEGER_OPS.values(),

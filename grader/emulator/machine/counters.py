@@ -153,6 +153,16 @@ def metric_of(opcode: str) -> str | None:
 
 
 @functools.cache
+def _additions(opcode: str) -> int:
+    """Numbers that each thread has added in memory by an atomic on floating-point ones."""
+    parts = opcode.split(".")
+    if parts[0] not in ("atom", "red") or "add" not in parts or parts[-1] not in _PRECISION:
+        return 0
+    vector = next((int(part[1:]) for part in parts if part in ("v2", "v4", "v8")), 1)
+    return vector * (2 if parts[-1].endswith("x2") else 1)
+
+
+@functools.cache
 def _special(opcode: str) -> int:
     """Instructions of the unit for special functions: itself, those that ptxas makes of it for a 64-bit integer, or one
     with which it begins what it makes of it."""
@@ -271,11 +281,10 @@ class _Metrics:
                 self._factors[metrics.THREAD_INSTRUCTIONS, inst.place][threads] += 1
                 for metric, each in _warp_metrics(inst):
                     self._factors[metric, inst.place][executions] += each
-                metric_of_threads = metric_of(inst.opcode)
-                if metric_of_threads:
-                    guard = self._plan.guarded.get(id(inst))
-                    counted = threads if guard is None else guarded + guard
-                    self._factors[metric_of_threads, inst.place][counted] += 1
+                guard = self._plan.guarded.get(id(inst))
+                counted = threads if guard is None else guarded + guard
+                for metric, each in _thread_metrics(inst.opcode):
+                    self._factors[metric, inst.place][counted] += each
 
     def _add_sites(self) -> None:
         """Counts: behind those of instructions, the slots and columns of each site."""
@@ -330,6 +339,15 @@ def _add_spills(result: Tally, plan: KernelPlan, spilled: tuple[int, int]) -> No
             result.total[metrics.SPILLED[kind]] = amount  # of no line
 
 
+def _thread_metrics(opcode: str) -> Iterator[tuple[str, int]]:
+    """What an instruction counts as once for each thread."""
+    metric, additions = metric_of(opcode), _additions(opcode)
+    if metric:
+        yield metric, 1
+    if additions:
+        yield metrics.MEMORY_ADDITIONS, additions
+
+
 def _warp_metrics(inst: Instruction) -> Iterator[tuple[str, int]]:
     """What a warp's instruction counts as, wherever it leads."""
     yield metrics.WARP_INSTRUCTIONS, 1
@@ -357,6 +375,7 @@ def _site_metrics(site: Site) -> Iterator[Term]:
         return
     if is_bulk_copy(site.inst):
         yield from _bulk_metrics(operation)
+        yield metrics.MEMORY_ADDITIONS, SECTORS, _bulk_additions(site.inst)
         return
     yield from _instruction_metrics(site)
     if site.space in ("global", "generic"):
@@ -404,6 +423,14 @@ def _bulk_metrics(operation: str) -> Iterator[Term]:
     for sectors in (SECTORS, _MULTICAST):
         yield metrics.TMA_BYTES[operation], sectors, 32
         yield metrics.TMA_SECTORS[operation], sectors, 1
+
+
+def _bulk_additions(inst: Instruction) -> int:
+    """Numbers of a sector that a copy adds up in memory; a tensor's are taken for floats, as its map has their type."""
+    if inst.parts[:2] != ["cp", "reduce"] or "add" not in inst.parts:
+        return 0
+    kind = "f32" if "tensor" in inst.parts else inst.parts[-1]
+    return 32 // TYPE_BYTES[kind] if kind in _PRECISION else 0
 
 
 def _peer_metrics(site: Site) -> Iterator[Term]:

@@ -85,6 +85,7 @@ SUMS: Mapping[str, Mapping[str, float]] = {
     "shuffles": {metrics.INTER_THREAD: 1 / 32},
     # Arithmetic on floating-point numbers of any precision: a multiply-add is two operations.
     "flop": {**_FLOP, **_TENSOR},
+    "flop_with_memory": {**_FLOP, **_TENSOR, metrics.MEMORY_ADDITIONS: 1.0},
     "flop_outside_tensor_cores": _FLOP,
     "multiplications": {**_arithmetic({_PRODUCTS: 1, _BOTH: 1}), **dict.fromkeys(_TENSOR, 0.5)},
 }

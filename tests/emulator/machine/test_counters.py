@@ -807,3 +807,22 @@ def test_bank_conflicts_of_asynchronous_copies(bench: Bench, width: int, place: 
 }}"""
     ran = bench.cuda(source, "k", 1, 32, np.zeros(128, np.float32), np.zeros(32, np.float32))
     assert ran.counters.get(metrics.COPY_CONFLICTS, 0) == conflicts
+
+
+@pytest.mark.parametrize(
+    ("statement", "additions"),
+    [
+        ("atomicAdd(x, 1.0f)", 48),
+        ("x[threadIdx.x] = atomicAdd(tile, 1.0f)", 48),
+        ("if (threadIdx.x < 5) atomicAdd((double*)x, 1.0)", 5),
+        ("atomicAdd((__half2*)x, __half2{})", 96),
+        ("atomicAdd((float4*)x, float4{})", 192),
+        ("atomicAdd((int*)x, 1)", 0),
+        ("atomicExch(x, 1.0f)", 0),
+    ],
+)
+def test_numbers_that_memory_adds(bench: Bench, statement: str, additions: int) -> None:
+    source = f"""#include <cuda_fp16.h>
+    extern "C" __global__ void k(float* x) {{ __shared__ float tile[1]; tile[0] = 0; __syncthreads(); {statement}; }}"""
+    found = bench.cuda(source, "k", 1, 48, np.zeros(48, np.float32)).counters
+    assert found.get(metrics.MEMORY_ADDITIONS, 0) == additions

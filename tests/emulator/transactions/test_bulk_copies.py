@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from emulated import Bench, Ran
 
+from grader.emulator import metrics
 from grader.emulator.errors import UnsupportedPtx
 
 ASM = r"""
@@ -243,8 +244,11 @@ def test_reductions(bench: Bench, operation: str, kind: str, dtype: type) -> Non
     count = 256 // np.dtype(dtype).itemsize
     low = 0 if np.dtype(dtype).kind == "u" else -40
     new, old = (rng.integers(low, 60, count).astype(dtype) for _ in range(2))
-    _, out = bench.clean(source, "reduces", 1, 32, new, old)
-    np.testing.assert_array_equal(out, REDUCED[operation.partition(".")[0]](old, new).astype(dtype))
+    ran = bench.cuda(source, "reduces", 1, 32, new, old)
+    assert not ran.findings
+    np.testing.assert_array_equal(ran.arrays[1], REDUCED[operation.partition(".")[0]](old, new).astype(dtype))
+    adds = operation.startswith("add") and np.dtype(dtype).kind == "f"
+    assert ran.counters.get(metrics.MEMORY_ADDITIONS, 0) == (count if adds else 0)
 
 
 @pytest.mark.parametrize(
