@@ -10,6 +10,8 @@ from pathlib import Path
 GIVEN = ""
 """The name of the file that was given to the compiler."""
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
+_COLLECTIVES = re.compile(r"cooperative_groups(\.h|/details/(coalesced_)?(reduce|scan)\.h)$")
+"""Headers whose functions hand values round within a group."""
 _BUILTIN = "__nv_nvrtc_builtin_header.h"
 """What NVRTC includes of its own accord, which is no file."""
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -84,3 +86,9 @@ def own_files(ptx: str) -> dict[int, str]:
     """The user's files, by their number in a PTX text. The one that was given to the compiler is number 1."""
     own = {int(number): name for number, name in _FILE.findall(ptx) if not of_library(Path(name))}
     return own | {1: GIVEN}
+
+
+def collectives(ptx: str) -> frozenset[int]:
+    """The numbers of CUDA's headers, in a PTX text, whose functions hand values round within a group."""
+    found = ((number, name) for number, name in _FILE.findall(ptx) if _COLLECTIVES.search(name))
+    return frozenset(int(number) for number, name in found if of_library(Path(name)))

@@ -172,8 +172,10 @@ class Launched:
         found = np.stack([table[:, FINDINGS:_BEHIND].reshape(shape) for table in tables], axis=2)
         for index, kind, worker in np.argwhere(found[..., FINDING_COUNT]).tolist():
             site = self.plan.sites[index]
-            if not (kind == layout.NEVER_WRITTEN and exchanges(site.inst)):
-                notes[self.place(site), kind].append((site, found[index, kind, worker]))
+            note = found[index, kind, worker]
+            exchanged = kind == layout.NEVER_WRITTEN and exchanges(site.inst)
+            if not (exchanged or Note(self, site, kind, note).within_a_collective):
+                notes[self.place(site), kind].append((site, note))
         return notes
 
     def _barriers(self, workers: Sequence[Worker]) -> tuple[Finding, ...]:
@@ -235,6 +237,16 @@ class Note:
             return rank
         self.kind = NO_SUCH_BLOCK
         return None
+
+    @property
+    def within_a_collective(self) -> bool:
+        """Whether it is a race of a warp's lanes that cooperative groups have with themselves, of which the kernel's
+        author knows nothing: between two reductions of a tile of several warps nothing orders the lanes."""
+        if self.kind != RACE or not self.site.inst.collective or self._access()[0] == "global":
+            return False
+        number, sites = self.packed >> SITE_SHIFT & NO_SITE, self.launched.plan.sites
+        warp = self.packed >> WARP_SHIFT & layout.ANY_WARP
+        return warp == self.warp and number < len(sites) and sites[number].inst.collective
 
     def finding(self, count: int) -> Finding:
         if self.kind == ABSENT:

@@ -223,7 +223,8 @@ class FunctionParser:
             operands.append(self._operand())
             self.tokens.accept(",")
         for opcode, taken in _written_out(token.text, tuple(operands)):
-            instruction = Instruction(opcode, taken, predicate, token.line, self.locations.here)
+            collective = self.locations.file in self.module.collectives
+            instruction = Instruction(opcode, taken, predicate, token.line, self.locations.here, collective)
             self.fn.body.append(instruction)
             self.locations.note(instruction)
 

@@ -34,6 +34,11 @@ class Locations:
         """How many instructions stood in front of that."""
         self._open: list[tuple[Instruction, Position, Position]] = []
 
+    @property
+    def file(self) -> int:
+        """The number of the file that the code here stands in, whoever has written it."""
+        return self._position[0]
+
     def loc(self, position: Position, calls: Iterable[Position], instructions: int) -> None:
         """A `.loc` behind so many instructions; `calls`: where it was inlined, the innermost first."""
         caller = None

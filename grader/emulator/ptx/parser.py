@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.emulator.errors import UnsupportedPtx
-from grader.emulator.places import own_files
+from grader.emulator.places import collectives, own_files
 from grader.emulator.ptx.declarations import named, read_variable
 from grader.emulator.ptx.functions import FunctionParser
 from grader.emulator.ptx.lexer import Tokens
@@ -19,6 +19,7 @@ def parse(text: str) -> Module:
     """
     parser = _ModuleParser(Tokens(text))
     parser.module.files = own_files(text)
+    parser.module.collectives = collectives(text)
     while parser.tokens.peek():
         parser.statement()
     for name in set(parser.own).difference(named(text, parser.own)):

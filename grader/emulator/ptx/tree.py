@@ -83,6 +83,8 @@ class Instruction:
     """The guarding register and whether the guard is negated."""
     ptx_line: int
     place: Place
+    collective: bool = False
+    """Whether it stands in one of CUDA's functions that hand values round within a group."""
     written: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
     """What instructions.destinations has found: passes ask for it a dozen times, and no pass changes the registers of
     an instruction; `replace` forgets it."""
@@ -158,6 +160,8 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     files: dict[int, str] = field(default_factory=dict)
+    collectives: frozenset[int] = frozenset()
+    """Files, see `places.collectives`."""
     refusals: dict[str, UnsupportedPtx] = field(default_factory=dict)
     """Name → what the parser did not know in its declaration, which is left out."""
 

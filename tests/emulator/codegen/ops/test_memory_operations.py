@@ -75,6 +75,31 @@ def test_tiles_of_several_warps_meet_in_reserved_shared_memory(bench: Bench) -> 
     np.testing.assert_array_equal(bench.clean(SEVERAL_WARPS, "k", 1, 128, x), expected)
 
 
+TWICE = """
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+
+extern "C" __global__ void k(int* x)
+{
+    __shared__ cg::block_tile_memory<256> memory;
+    __shared__ int box[256];
+    auto tile = cg::tiled_partition<128>(cg::this_thread_block(memory));
+    const int most = cg::reduce(tile, x[threadIdx.x], cg::greater<int>());
+    const int sum = cg::reduce(tile, x[threadIdx.x] - most, cg::plus<int>());
+    box[threadIdx.x] = sum;
+    x[threadIdx.x] = box[threadIdx.x ^ 1 * RACES];
+}
+"""
+
+
+def test_what_lanes_do_within_two_reductions_is_no_race_of_the_kernels(bench: Bench) -> None:
+    x = np.arange(256, dtype=np.int32)
+    expected = np.repeat(x.reshape(2, 128).sum(1) - 128 * x[[127, 255]], 128)
+    np.testing.assert_array_equal(bench.clean(TWICE.replace("RACES", "0"), "k", 1, 256, x), expected)
+    assert bench.cuda(TWICE.replace("RACES", "1"), "k", 1, 256, x).findings == ["race"]
+
+
 def test_reserved_shared_memory_lies_beside_the_kernels_own(bench: Bench) -> None:
     text = """.visible .entry k(.param .u64 out)
     {
