@@ -261,10 +261,13 @@ def _early(span: Span, unit: str, launch: Launch, source: str) -> str:
     for axis in _axes(unit, source):
         side, all_covered = launch.block[axis], launch.grid[axis] == -(-span.size // covered)
         if side > 1 and span.end == covered and all_covered and not (span.first % side or covered % side):
+            loops = not source or re.search(r"\b(?:for|while)\b", cuda_source.plain(source))
+            steps = f": its loop takes {span.first // side} of {covered // side} steps"
+            threads = f", in a loop, or give a block {covered} along {'xyz'[axis]}"
             return (
                 f"the grid has one block for {covered} {unit}s, of which its {side} threads along {'xyz'[axis]} write "
-                f"the first {span.first} alone. Let each thread go on by {side} until all {covered} are done: its loop "
-                f"takes {span.first // side} of {covered // side} steps."
+                f"the first {span.first} alone. Let each thread go on by {side} until all {covered} are done"
+                f"{steps if loops else threads}."
             )
     return ""
 

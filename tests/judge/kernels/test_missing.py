@@ -107,6 +107,11 @@ def test_what_has_all_missing_elements_and_no_other_is_said(
     assert bool(said) == bool(found)
 
 
+def test_threads_without_a_loop_are_told_to_be_more_or_to_have_one() -> None:
+    found = told(AT % 256 >= 64, launch((4, 1, 1), (64, 1, 1)), source="c[i] = a[i] + b[i];")
+    assert found.endswith("until all 256 are done, in a loop, or give a block 256 along x.")
+
+
 TILED = """extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
 {
     __shared__ float tile[32][32];
