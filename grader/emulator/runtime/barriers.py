@@ -64,6 +64,7 @@ from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import learn, meet
 from grader.emulator.runtime.races.paths import path
+from grader.emulator.runtime.spaces.shared_use import settle_interval
 
 
 @native
@@ -201,6 +202,7 @@ def _open(context: int, number: int, whole: bool) -> None:
     c[CLOCK] += 1
     if whole or _all_wait(context, number):
         meet(context)
+        settle_interval(context)
         c[BARRIER_CLOCK] = c[CLOCK]
         c[LOADED_BEFORE_BARRIER] = c[LOADED]
     else:

@@ -120,8 +120,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     COPIES,  # copies by cp.async and bulk copies that the block has under way
     RESERVED_BYTES,  # of shared memory from its beginning that hold zeros when a block begins; mostly none
     GRID_WORKSPACE,  # address of what cooperative groups synchronise a grid by; 0 in other launches
-    INTERVAL,  # BARRIER_CLOCK of the interval between two barriers that the next two are about
-    INTERVAL_READS,  # requests that have read shared memory in it
+    INTERVAL_READS,  # requests that have read shared memory since the whole block has met, at whatever barrier
     INTERVAL_WRITES,  # those that have written there, or have read it beside copies
     READS_BESIDE_WRITES,  # requests that have read shared memory in an interval with writes
     BULK_LOADS,  # bulk copies to shared memory that the block has asked for
@@ -160,7 +159,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     WARP_SLOTS,  # of a multiprocessor
     MULTIPROCESSORS,  # of SM_COUNT, those that hold blocks of the launch
     CONTEXT_SLOTS,
-) = range(138)
+) = range(137)
 
 FROM_FIRST, FROM_LAST, EVENS_FIRST = range(3)
 
@@ -173,7 +172,7 @@ UNWRITTEN_MARKS = 0x0101_0101_0101_0101  # LOCAL_MARKS where each byte counts as
 HELD_SLOTS = (
     SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, LANE_CLOCKS,
     BLOCK_X, BLOCK_Y, BLOCK_Z, BLOCK_LINEAR, BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES,
-    BLOCK_VECTOR, RESIDENT, COPIES, INTERVAL, INTERVAL_READS, INTERVAL_WRITES, BULK_LOADS,
+    BLOCK_VECTOR, RESIDENT, COPIES, INTERVAL_READS, INTERVAL_WRITES, BULK_LOADS,
     BULK_READS, BULK_BESIDE, TRANSACTIONS, RANK, HERE, CLUSTER,
     SHADOW_VISITORS, UNDEFINED_LEFT, LOADED_BEFORE_BARRIER, BLOCK_LOADED,
 )  # fmt: skip
@@ -219,8 +218,10 @@ VISIT_SLOTS = 4
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
     REQUESTS,  # warp instructions that accessed memory with at least one lane
-    SECTORS,  # global and local: 32-byte sectors, summed over requests; shared: wavefronts; nanosleep: nanoseconds
-    GROUPS,  # global: wavefronts of L1's data; shared: the fewest wavefronts the accesses could have taken
+    # global and local: 32-byte sectors, summed over requests; shared: wavefronts; nanosleep:
+    SECTORS,  # nanoseconds
+    # global: wavefronts of L1's data; shared: the fewest wavefronts the accesses could have
+    GROUPS,  # taken
     LINES,  # global: 128-byte lines, summed over requests
     ACCESS_LANES,  # lanes that accessed memory
     NEW_SECTORS,  # global loads: sectors that the block had not loaded before, or that the L1 cache has lost since
@@ -383,8 +384,9 @@ AT_CLUSTER = -2
 # Of an mbarrier, in a table by shared offset: its offset + 1 (0: free), whether it is initialised, how many phases
 # are complete, arrivals expected and pending, bytes expected and arrived in this phase, cp.async arrivals under way;
 # how many phases were complete when a wait last saw it, whether another has completed with no wait since, the number
-# of the site that has initialised it + 1; of each warp, the last phase that it has waited for; the longest path of
-# loads of its arrivals, and of those of the last phase; what its arrivals know, in times for each warp, and what those
+# of the site that has initialised it + 1; of each warp, the last phase that it has waited for; which warps of the
+# block have arrived in this phase, and which have looked at it in vain, a bit each; the longest path of loads of its
+# arrivals, and of those of the last phase; what its arrivals know, in times for each warp, and what those
 # of the last phase did.
 (
     M_KEY, M_VALID, M_PHASE, M_EXPECTED, M_PENDING, M_BYTES, M_ARRIVED, M_DEFERRED, M_SEEN, M_SKIPPED, M_INIT, M_WAITS,
@@ -394,7 +396,9 @@ AT_CLUSTER = -2
 # of it had completed for which the warp has not waited.
 WAIT_PHASE, WAIT_LANES, WAIT_SITE, WAIT_LANE, WAIT_JUMPED = range(5)
 WAIT_SLOTS = 5
-M_PATH = M_WAITS + LANES * WAIT_SLOTS
+M_COMERS = M_WAITS + LANES * WAIT_SLOTS
+M_WAITERS = M_COMERS + 1
+M_PATH = M_WAITERS + 1
 M_PATH_THEN = M_PATH + 1
 M_NOW = M_PATH_THEN + 1  # two vectors of KNOWN_COUNT
 ASYNC_WARP = LANES  # what writes asynchronously counts as a warp, from here on: one for each mbarrier, modulo

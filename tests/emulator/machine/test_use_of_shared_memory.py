@@ -29,11 +29,34 @@ USES = {
         "if (k < 7) { copy(&tiles[k + 1 & 1][t], &in[(k + 1) * 128 + t]); } sum += tiles[k & 1][127 - t];",
         1024, 7 / 8,
     ),
+    "all of it, between barriers of the cluster": (
+        "tiles[0][t] = in[k * 128 + t]; meet_cluster(); sum += tiles[0][127 - t]; meet_cluster();", 512, 0.0
+    ),
+    "all of it, between phases of an mbarrier of all threads": (
+        "tiles[0][t] = in[k * 128 + t]; arrive(place); wait(place, 0);"
+        "sum += tiles[0][127 - t]; arrive(place); wait(place, 1);",
+        512, 0.0,
+    ),
+    "two tiles in turns, and an mbarrier that one thread waits for": (
+        "tiles[k & 1][t] = in[k * 128 + t]; __syncthreads(); sum += tiles[k & 1][127 - t];"
+        "arrive(place); if (t == 0) wait(place, k & 1);",
+        1024, 7 / 8,
+    ),
 }  # fmt: skip
 
 SOURCE = """
 #include <cuda_pipeline.h>
 template <int N> __device__ void arrived() { __pipeline_commit(); __pipeline_wait_prior(N); __syncthreads(); }
+__device__ void meet_cluster()
+{
+    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+}
+__device__ void arrive(unsigned place) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(place) : "memory"); }
+__device__ void wait(unsigned place, unsigned parity)
+{
+    asm volatile("{ .reg .pred p; again_%=: mbarrier.try_wait.parity.shared.b64 p, [%0], %1; @!p bra again_%=; }"
+                 :: "r"(place), "r"(parity) : "memory");
+}
 __device__ void copy(float* to, const float* from) { __pipeline_memcpy_async(to, from, 4); }
 extern "C" __global__ void k(const float* in, float* out)
 {
@@ -46,11 +69,21 @@ extern "C" __global__ void k(const float* in, float* out)
 """
 
 
+MBARRIER = """
+    __shared__ unsigned long long mbarrier;
+    const unsigned place = __cvta_generic_to_shared(&mbarrier);
+    if (t == 0) { asm volatile("mbarrier.init.shared.b64 [%0], 128;" :: "r"(place) : "memory"); }
+    __syncthreads();
+    float sum = 0;
+"""
+
+
 @pytest.mark.parametrize("name", USES)
 def test_use(bench: Bench, name: str) -> None:
     body, used, beside = USES[name]
     numbers = np.arange(STEPS * 128, dtype=np.float32)
-    ran = bench.cuda(SOURCE.replace("BODY", body), "k", 3, 128, numbers, np.zeros(3 * 128, np.float32))
+    source = SOURCE.replace("float sum = 0;", MBARRIER) if "place" in body else SOURCE
+    ran = bench.cuda(source.replace("BODY", body), "k", 3, 128, numbers, np.zeros(3 * 128, np.float32))
     assert not ran.findings
     reads = ran.counters["smsp__sass_inst_executed_op_shared_ld.sum"]
     assert ran.record.shared_used_bytes == used

@@ -15,10 +15,14 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CLUSTER,
     CLUSTER_SIZE,
     HELD_SLOTS,
+    INTERVAL_READS,
+    INTERVAL_WRITES,
     K_NOW,
     KNOWN_COUNT,
     LANES,
     LEFT,
+    RANK,
+    READS_BESIDE_WRITES,
     TRANSACTIONS,
     VISIT_SLOTS,
     W_CLUSTER,
@@ -40,8 +44,9 @@ from grader.emulator.runtime.native import pointer, population
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.accessors import identity
 from grader.emulator.runtime.races.knowledge import join, knowledge
+from grader.emulator.runtime.spaces.shared_use import settle_interval
 
-_STATES = HELD_SLOTS.index(WARP_STATES)
+_STATES, _READS, _WRITES = map(HELD_SLOTS.index, (WARP_STATES, INTERVAL_READS, INTERVAL_WRITES))
 
 
 @native
@@ -76,9 +81,14 @@ def settle_cluster(context: int) -> None:
     arrived, alive = threads_apart(context)
     if arrived < alive:
         return
+    settle_interval(context)
     for rank in range(c[CLUSTER_SIZE]):
+        block = peer(context, int64(rank))
         for warp in range(c[WARPS]):
-            pointer(peer(context, int64(rank))[_STATES] + warp * c[WARP_BYTES], int64)[W_CLUSTER] = 0
+            pointer(block[_STATES] + warp * c[WARP_BYTES], int64)[W_CLUSTER] = 0
+        if rank != c[RANK]:
+            c[READS_BESIDE_WRITES] += block[_READS] if block[_WRITES] else int64(0)
+            block[_READS] = block[_WRITES] = 0
     shared = pointer(c[CLUSTER], int64)
     for who in range(c[KNOWN_COUNT]):
         shared[K_NOW + c[KNOWN_COUNT] + who] = shared[K_NOW + who]

@@ -8,7 +8,6 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESSOR_BITS,
     ASYNC,
     ASYNC_WARP_BYTES,
-    BARRIER_CLOCK,
     BLOCK_CLOCK,
     BULK_BESIDE,
     BULK_BESIDE_READS,
@@ -17,7 +16,6 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     COMBINED,
     COPIES,
     COPIES_BESIDE_READS,
-    INTERVAL,
     INTERVAL_READS,
     INTERVAL_WRITES,
     LANE_FIELD,
@@ -41,7 +39,7 @@ from grader.emulator.runtime.options import native
 
 @native
 def settle_interval(context: int) -> None:
-    """Counts the reads of the interval that has ended."""
+    """The whole block meets, at whatever barrier: counts the reads of the interval that has ended."""
     c = pointer(context, int64)
     if c[INTERVAL_WRITES]:
         c[READS_BESIDE_WRITES] += c[INTERVAL_READS]
@@ -81,9 +79,6 @@ def note_use(context: int, kind: int) -> None:
 def note_interval(context: int, reads: bool) -> None:
     """The same of what a bulk copy reads or writes, which is no thread's work."""
     c = pointer(context, int64)
-    if c[INTERVAL] != c[BARRIER_CLOCK]:
-        settle_interval(context)
-        c[INTERVAL] = c[BARRIER_CLOCK]
     c[INTERVAL_READS] += reads
     c[INTERVAL_WRITES] += not reads or c[COPIES] > 0
 

@@ -34,6 +34,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LANES,
     M_ARRIVED,
     M_BYTES,
+    M_COMERS,
     M_DEFERRED,
     M_EXPECTED,
     M_INIT,
@@ -46,6 +47,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     M_SEEN,
     M_SKIPPED,
     M_VALID,
+    M_WAITERS,
     MANY_MBARRIERS,
     MBARRIER_ENTRY,
     MBARRIERS,
@@ -58,6 +60,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     OVERRUN,
     PHASE_FIELD,
     RACE,
+    RANK,
     RANK_SHIFT,
     RANK_WARPS,
     REFILLED,
@@ -76,8 +79,12 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     U_MBARRIER,
     U_OWNER,
     U_SITE,
+    W_LIVE,
     WARP,
+    WARP_BYTES,
     WARP_SHIFT,
+    WARP_STATES,
+    WARPS,
     X_COPIES,
     X_GROUPS,
     X_MBARRIERS,
@@ -90,6 +97,7 @@ from grader.emulator.runtime.races.knowledge import join, knowledge
 from grader.emulator.runtime.races.ordering import sync_clock
 from grader.emulator.runtime.races.paths import path
 from grader.emulator.runtime.sharedmem import _unordered
+from grader.emulator.runtime.spaces.shared_use import settle_interval
 from grader.emulator.runtime.transactions.queue import place
 from grader.emulator.runtime.transactions.under_way import defer_arrival, deliver
 
@@ -261,12 +269,35 @@ def _note_excess(context: int, entry: int) -> None:
 
 
 @native
+def _come(context: int, entry: int) -> None:
+    """A warp of the block that the mbarrier belongs to arrives."""
+    c = pointer(context, int64)
+    if c[HERE] == c[RANK]:
+        pointer(entry, int64)[M_COMERS] |= int64(1) << c[WARP]
+
+
+@native
+def _meets(context: int, entry: int) -> bool:
+    """Whether the whole block meets at a phase that completes: all its warps have arrived, and all but the running one
+    wait for it already."""
+    c, m = pointer(context, int64), pointer(entry, int64)
+    alive = int64(0)
+    for warp in range(c[WARPS]):
+        lives = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)[W_LIVE] != 0
+        alive |= int64(lives) << warp
+    return alive & ~(m[M_COMERS] & (m[M_WAITERS] | int64(1) << c[WARP])) == 0
+
+
+@native
 def settle(context: int, entry: int) -> None:
     """Completes the phase of an mbarrier if nothing is missing."""
     m = pointer(entry, int64)
     if m[M_PENDING] > 0 or m[M_BYTES] != m[M_ARRIVED]:
         return
     _note_excess(context, entry)
+    if _meets(context, entry):
+        settle_interval(context)
+    m[M_COMERS] = m[M_WAITERS] = 0
     m[M_SKIPPED] |= m[M_SEEN] < m[M_PHASE]
     m[M_PHASE] += 1
     m[M_PENDING] = m[M_EXPECTED]
@@ -317,6 +348,7 @@ def _arrive(context: int, site: int, offset: int, entry: int, count: int, lane: 
         count = max(min(count, most), int64(0))
     if not how & RELAXED:
         _publish(context, entry)
+    _come(context, entry)
     m[M_PENDING] -= count
     if how & DROPS:
         m[M_EXPECTED] -= count
@@ -384,5 +416,6 @@ def async_arrive(context: int, site: int, addresses: int, mask: int, increments:
                     other = of_phase(m[M_PHASE], m[M_EXPECTED], int64(1))
                     note_phase(context, site, OVERRUN, int64(lane), entry, other)
                 else:
+                    _come(context, entry)
                     defer_arrival(context, site, int64(lane), entry, increments)
                     step(context)

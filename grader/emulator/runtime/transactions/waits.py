@@ -28,6 +28,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     M_PHASE,
     M_SEEN,
     M_VALID,
+    M_WAITERS,
     OTHER_BYTES,
     RELAXED,
     RUNNING,
@@ -95,6 +96,15 @@ def _look(context: int, offset: int, want: int) -> bool:
 
 
 @native
+def _waits(context: int, offset: int, want: int) -> bool:
+    """The same for the running warp, which waits if it is not."""
+    complete = _look(context, offset, want)
+    if not complete:
+        pointer(entry_of(context, offset), int64)[M_WAITERS] |= int64(1) << pointer(context, int64)[WARP]
+    return not complete
+
+
+@native
 def _learn(context: int, entry: int) -> None:
     """The running warp knows what those did who arrived at the phase."""
     c = pointer(context, int64)
@@ -114,7 +124,7 @@ def mbarrier_test(context: int, site: int, addresses: int, wants: int, mask: int
         if (mask >> lane) & 1:
             offset = shared_offset(a[lane])
             entry = usable(context, site, offset, int64(lane))
-            if entry == 0 or _look(context, offset, p[lane]):
+            if entry == 0 or not _waits(context, offset, p[lane]):
                 complete |= int64(1) << lane
                 if entry and not how & RELAXED:
                     _learn(context, entry)
@@ -141,7 +151,7 @@ def mbarrier_wait(
         return int64(1)
     complete = True
     for lane in range(LANES):
-        if (mask >> lane) & 1 and not _look(context, shared_offset(a[lane]), p[lane]):
+        if (mask >> lane) & 1 and _waits(context, shared_offset(a[lane]), p[lane]):
             complete = False
             break
     if complete:
