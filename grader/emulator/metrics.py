@@ -68,6 +68,9 @@ SHARED_INSTRUCTIONS = _by_operation("smsp__sass_inst_executed_op_shared_{}.sum",
 CONSTANT_INSTRUCTIONS = "smsp__inst_executed_op_ldc.sum"
 CONSTANT_REQUESTS = "idc__requests.sum"
 
+# What has no metric in Nsight Compute: aligned 32 bytes of constant memory that such loads touch.
+CONSTANT_SECTORS = "emulator__sectors_mem_const.sum"
+
 # Warp instructions that load matrices from shared memory: PTX's ldmatrix.
 MATRIX_LOADS = "smsp__sass_inst_executed_op_ldsm.sum"
 
@@ -207,6 +210,7 @@ NAMES = frozenset(
         *SHARED_INSTRUCTIONS.values(),
         CONSTANT_INSTRUCTIONS,
         CONSTANT_REQUESTS,
+        CONSTANT_SECTORS,
         MATRIX_LOADS,
         MATRIX_STORES,
         SHARED_PRODUCTS,

@@ -122,6 +122,7 @@ _ALWAYS = (
     *metrics.ARITHMETIC.values(),
     metrics.CONSTANT_INSTRUCTIONS,
     metrics.CONSTANT_REQUESTS,
+    metrics.CONSTANT_SECTORS,
     metrics.MATRIX_LOADS,
     metrics.ASYNC_COPIES,
     metrics.TENSOR_INSTRUCTIONS,
@@ -390,6 +391,7 @@ def _site_metrics(site: Site) -> Iterator[Term]:
     elif site.space == "const":
         yield metrics.CONSTANT_INSTRUCTIONS, _EXECUTIONS, 1
         yield metrics.CONSTANT_REQUESTS, SECTORS, 1
+        yield metrics.CONSTANT_SECTORS, GROUPS, 1
     elif site.space == "local" and operation in metrics.LOAD_STORE:
         yield metrics.LOCAL_REQUESTS[operation], REQUESTS, 1
         yield metrics.LOCAL_SECTORS[operation], SECTORS, 1

@@ -218,9 +218,9 @@ VISIT_SLOTS = 4
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
     REQUESTS,  # warp instructions that accessed memory with at least one lane
-    # global and local: 32-byte sectors, summed over requests; shared: wavefronts; nanosleep:
+    # global and local: 32-byte sectors, summed over requests; constant: addresses; shared: wavefronts; nanosleep:
     SECTORS,  # nanoseconds
-    # global: wavefronts of L1's data; shared: the fewest wavefronts the accesses could have
+    # global: wavefronts of L1's data; constant: 32-byte sectors; shared: the fewest wavefronts the accesses could have
     GROUPS,  # taken
     LINES,  # global: 128-byte lines, summed over requests
     ACCESS_LANES,  # lanes that accessed memory

@@ -40,7 +40,7 @@ SUMS: Mapping[str, Mapping[str, float]] = {
         metrics.GLOBAL_SECTORS["atom"],
         metrics.LOCAL_SECTORS["ld"],
         metrics.TMA_SECTORS["ld"],
-        metrics.CONSTANT_INSTRUCTIONS,
+        metrics.CONSTANT_SECTORS,
     ),
     "load_requests": _equal(
         metrics.GLOBAL_REQUESTS["ld"],
@@ -61,6 +61,7 @@ SUMS: Mapping[str, Mapping[str, float]] = {
         metrics.LOCAL_REQUESTS["st"],
     ),
     "constant_loads": _equal(metrics.CONSTANT_INSTRUCTIONS),
+    "constant_sectors": _equal(metrics.CONSTANT_SECTORS),
     # Shared memory, of the own block and of others of its cluster: a sector there counts as a wavefront, which takes
     # less time, and sectors beyond those that the lanes' bytes fill count as bank conflicts.
     "shared_load_wavefronts": _equal(

@@ -84,13 +84,14 @@ extern "C" __global__ void elsewhere(int* out, int n)
 """
 
 
-@pytest.mark.parametrize(("kernel", "requests"), [("uniform", 3 * 8), ("lanes", 3 * 8)])
-def test_constant_loads_are_counted(bench: Bench, kernel: str, requests: int) -> None:
-    """Instructions of warps, and one request for each address of a warp that differs."""
+@pytest.mark.parametrize(("kernel", "requests", "sectors"), [("uniform", 3 * 8, 3 * 8), ("lanes", 3 * 8, 3)])
+def test_constant_loads_are_counted(bench: Bench, kernel: str, requests: int, sectors: int) -> None:
+    """Instructions of warps, one request for each address of a warp that differs, and the 32 bytes that they lie in."""
     n = 8 if kernel == "uniform" else 3
     ran = bench.cuda(OUTSIDE, kernel, 1, 96, np.zeros(96, np.int32), np.int32(n))
     assert ran.findings == []
     assert ran.counters[metrics.CONSTANT_REQUESTS] == requests
+    assert ran.counters[metrics.CONSTANT_SECTORS] == sectors
     assert ran.counters[metrics.CONSTANT_INSTRUCTIONS] == (3 * 8 if kernel == "uniform" else 3)
     assert ran.arrays[0].tolist() == [36 if kernel == "uniform" else 1 + 3 * t % 8 for t in range(96)]
 

@@ -8,10 +8,12 @@ from records import record
 from grader.analysis.devices import boards
 from grader.analysis.model import LaunchStats, ModelledTime, modelled_time
 from grader.analysis.occupancy import occupancy
+from grader.emulator import metrics
 from grader.emulator.streams.commands import Recording
 from grader.emulator.streams.timeline import Timeline
 from grader.errors import WarpladderError
 from grader.judge.claims import hints, pace, scoring
+from grader.judge.claims.derived import with_sums
 from grader.judge.claims.pace import Times
 from grader.judge.kernels import counting
 from grader.judge.kernels.counting import Resources, flop
@@ -305,6 +307,13 @@ def test_a_fused_multiply_add_is_two_operations() -> None:
     metric = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
     executed = {metric.format(name): count for name, count in (("ffma", 10), ("dadd", 1), ("hmul", 1))}
     assert flop(executed | {"other": 9}) == 22
+
+
+def test_constants_are_loaded_by_instructions_and_by_sectors() -> None:
+    read = {metrics.CONSTANT_INSTRUCTIONS: 3, metrics.CONSTANT_SECTORS: 48, metrics.GLOBAL_REQUESTS["ld"]: 5}
+    sums = with_sums(read)
+    assert (sums["load_requests"], sums["constant_loads"]) == (8, 3)
+    assert (sums["load_sectors"], sums["constant_sectors"]) == (48, 48)
 
 
 def test_what_claims_may_name_is_what_they_are_given() -> None:

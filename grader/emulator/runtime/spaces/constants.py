@@ -9,6 +9,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
     CONSTANT_COUNT,
     CONSTANTS,
+    GROUPS,
     HOST_DELTA,
     IN_CONSTANT,
     LANES,
@@ -41,7 +42,7 @@ def _allowed(context: int, site: int, address: int, width: int, lane: int) -> bo
 
 @native
 def access_constant(context: int, site: int, addresses: int, mask: int, width: int) -> int:
-    """One warp instruction; its sectors are the distinct addresses, which the constant cache serves one by one."""
+    """One warp instruction; the constant cache serves the distinct addresses one by one."""
     c = pointer(context, int64)
     s = pointer(site, int64)
     a = pointer(addresses, int64)
@@ -52,8 +53,9 @@ def access_constant(context: int, site: int, addresses: int, mask: int, width: i
     for lane in range(LANES):
         if (mask >> lane) & 1 == 0:
             continue
-        repeated = False
+        repeated = touched = False
         for other in range(lane):
+            touched |= bool((seen >> other) & 1) and a[other] >> 5 == a[lane] >> 5
             if (seen >> other) & 1 and a[other] == a[lane]:
                 repeated = True
                 if (allowed >> other) & 1:
@@ -63,6 +65,7 @@ def access_constant(context: int, site: int, addresses: int, mask: int, width: i
             continue
         seen |= int64(1) << lane
         s[SECTORS] += 1
+        s[GROUPS] += not touched
         if _allowed(context, site, a[lane], width, lane):
             allowed |= int64(1) << lane
     if c[TRACE]:
@@ -78,6 +81,7 @@ def access_constant_uniform(context: int, site: int, address: int, mask: int, wi
     s = pointer(site, int64)
     s[REQUESTS] += 1
     s[SECTORS] += 1
+    s[GROUPS] += 1
     s[ACCESS_LANES] += population(mask)
     if not _allowed(context, site, address, width, trailing_zeros(mask)):
         return int64(0)
