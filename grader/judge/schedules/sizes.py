@@ -33,6 +33,10 @@ BESIDE = (-2, -1, 1, 2)
 OF_TWO_CHUNKS = 3
 """Which of the chunked problems has two chunks and an element more."""
 
+MOST_OF_NO_ARRAY = 1 << 16
+"""Of a size that no array has, as of the rounds of a kernel, up to which numbers that it is compared with are passed:
+nothing becomes larger, but a schedule may ask for so many launches."""
+
 _LARGEST = 1 << 40
 """No size, and no number on the way to one, is larger."""
 
@@ -66,6 +70,8 @@ def _around_comparisons(topic: ScheduleTopic, source: str, chunks: Sequence[Prob
     """Several sizes at once on both sides of what they are compared with, or as usual, even and odd; or one of them
     with two chunks and an element more."""
     usual, most, known = topic.sizes_count, _most(topic), compared(source, topic.sizes_count)
+    of_arrays = {name for sides in topic.kernel.shapes.values() for side in sides for name in side.names}
+    most |= {name: max(size, MOST_OF_NO_ARRAY) for name, size in most.items() if name not in of_arrays}
     if not any(known.values()):
         return
     sides = {

@@ -62,6 +62,12 @@ def test_sizes_are_on_both_sides_of_what_they_are_compared_with_at_once() -> Non
     assert {(2001, r) for r in (62, 63, 65, 66)} <= {*chunked}
 
 
+def test_a_size_that_no_array_has_may_be_larger_than_in_all_cases() -> None:
+    found = tried("streams", "LONG = 4096\nif self.R > LONG: ...", 400)
+    assert {(4096, r) for r in (4094, 4095, 4097, 4098)} <= {*found}
+    assert not [r for _, r in tried("streams", "if R > 1000000: ...", 400) if r > 4]
+
+
 def test_a_number_beyond_all_sizes_is_left_out_and_many_are_not_all_tried() -> None:
     assert not tried("transfer", "x = 1073741824", 400)
     assert len(tried("transfer", f"x = {[*range(2, 90)]}", 400)) == MOST
@@ -71,6 +77,12 @@ def test_few_chunks_are_tried_whole_and_with_one_element_more() -> None:
     assert tried("streams", "", 4000) == [(k * 1000 + more, 3) for k in range(1, 10) for more in (0, 1)]
 
 
-def test_a_schedule_that_is_wrong_beyond_a_number_of_its_text_is_refused(marked: Marking) -> None:
-    found = marked(topics.load("streams"), SUBMISSIONS / "streams/wrong/small_tail_joins_the_last_chunk.py")
-    assert "Where N=4194305, R=" in str(found.reason)
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [("small_tail_joins_the_last_chunk", "N=4194305, R="), ("long_rounds_in_two_halves", "N=4096, R=4097")],
+)
+def test_a_schedule_that_is_wrong_beyond_a_number_of_its_text_is_refused(
+    name: str, where: str, marked: Marking
+) -> None:
+    found = marked(topics.load("streams"), SUBMISSIONS / f"streams/wrong/{name}.py")
+    assert f"Where {where}" in str(found.reason)
