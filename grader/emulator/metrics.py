@@ -83,6 +83,9 @@ SHARED_PRODUCTS = "smsp__sass_inst_executed_op_shared_gmma.sum"
 # Warp instructions that copy from global to shared memory: PTX's cp.async.
 ASYNC_COPIES = "smsp__sass_inst_executed_op_ldgsts.sum"
 
+# What has no metric of its own in Nsight Compute: sectors that they read, among those of all loads.
+ASYNC_SECTORS = "emulator__sectors_mem_global_op_ldgsts.sum"
+
 # Wavefronts of shared memory beyond those that the widths of such copies take: bank conflicts where they write.
 COPY_CONFLICTS = "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum"
 
@@ -215,6 +218,7 @@ NAMES = frozenset(
         MATRIX_STORES,
         SHARED_PRODUCTS,
         ASYNC_COPIES,
+        ASYNC_SECTORS,
         COPY_CONFLICTS,
         *BULK_COPIES.values(),
         *TMA_BYTES.values(),

@@ -411,6 +411,7 @@ def _instruction_metrics(site: Site) -> Iterator[Term]:
     elif site.inst.parts[0] == "cp":
         # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
         yield metrics.ASYNC_COPIES, REQUESTS, 1
+        yield metrics.ASYNC_SECTORS, SECTORS, 1
         yield metrics.COPY_CONFLICTS, TURNS, 1
     elif operation in metrics.LOAD_STORE and site.companion and site.space == "shared":
         yield metrics.SHARED_INSTRUCTIONS[operation], REQUESTS, 1

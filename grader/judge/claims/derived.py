@@ -50,6 +50,7 @@ SUMS: Mapping[str, Mapping[str, float]] = {
         metrics.CONSTANT_INSTRUCTIONS,
     ),
     "async_load_requests": _equal(metrics.ASYNC_COPIES, metrics.BULK_COPIES["ld"]),
+    "async_load_sectors": _equal(metrics.ASYNC_SECTORS, metrics.TMA_SECTORS["ld"]),
     "store_sectors": _equal(
         *(metrics.GLOBAL_SECTORS[kind] for kind in ("st", "atom", "red")),
         *(metrics.TMA_SECTORS[kind] for kind in ("st", "red")),

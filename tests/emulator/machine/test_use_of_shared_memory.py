@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from emulated import Bench
 
+from grader.emulator import metrics
+
 STEPS = 8
 
 # name → what a step of the loop does, bytes of 1,024 that are read, the share of reads beside writes
@@ -119,3 +121,4 @@ def test_copies_that_are_under_way_while_their_warp_reads(bench: Bench, name: st
     ran = bench.cuda(SOURCE.replace("BODY", body), "k", 3, 128, numbers, np.zeros(3 * 128, np.float32))
     assert not ran.findings
     assert ran.record.copies_beside_reads == share * ran.counters["smsp__sass_inst_executed_op_ldgsts.sum"]
+    assert ran.counters[metrics.ASYNC_SECTORS] == 3 * STEPS * 128 // 8
