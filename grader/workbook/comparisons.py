@@ -71,7 +71,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A setp of integers."""
+    """A setp of integers, or a limit."""
 
     line: int  # of the source
     test: str
@@ -80,6 +80,7 @@ class Comparison:
     right: str
     made: Mapping[str, _Made]  # registers, by what sets them
     counted: Mapping[str, int]  # registers that loops count in few bits, by the largest number that they hold
+    of_limit: bool = False  # whether it is a minimum with a number, as of the turns that a loop may make
 
     def sides(self, given: Given) -> tuple[Integers, Integers] | None:
         """The integers that are compared; None where they do not follow from what a launch is given."""
@@ -192,12 +193,13 @@ def body(ptx: str, symbol: str) -> str:
 
 @lru_cache(maxsize=KERNELS)
 def of(ptx: str, symbol: str) -> tuple[Comparison, ...]:
-    """All of a kernel's comparisons of integers. The last ones asked for are kept: large sizes, blocks and conditions
-    ask for them one after another."""
+    """All of a kernel's comparisons of integers, then its limits. The last ones asked for are kept: large sizes,
+    blocks and conditions ask for them one after another."""
     every: dict[str, list[_Made | None]] = {}  # by register, what sets it; None: not followed
     made: dict[str, _Made] = {}
     counted: dict[str, int] = {}
     found: list[Comparison] = []
+    limits: list[Comparison] = []
     line = 0
     for item in _LINE.finditer(body(ptx, symbol)):
         if item["line"]:
@@ -209,6 +211,9 @@ def of(ptx: str, symbol: str) -> tuple[Comparison, ...]:
             left, right = operands
             found.append(Comparison(line, parts[1], parts[-1], left, right, made, counted))
             continue
+        if parts[0] == "min" and parts[-1][0] in "su" and operands[-1].lstrip("-").isdecimal():
+            limited, number = operands
+            limits.append(Comparison(line, "le", parts[-1], limited, number, made, counted, of_limit=True))
         known = operands and not item["guard"] and parts[-1][1:].isdecimal() and parts[-1][0] in "sub"
         plain = parts[0] != "ld" or parts[1] == "param"
         every.setdefault(target, []).append(
@@ -220,7 +225,7 @@ def of(ptx: str, symbol: str) -> tuple[Comparison, ...]:
         most = _most(register, every)
         if most is not None:
             counted[register] = most
-    return tuple(found)
+    return (*found, *limits)
 
 
 def _most(register: str, every: Mapping[str, Sequence[_Made | None]]) -> int | None:

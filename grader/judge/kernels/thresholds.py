@@ -1,14 +1,15 @@
 """Sizes at which a kernel goes another way than in all cases of its topic: whole cases of such sizes are run.
 
 Ways part at conditions: the launch block's `when`, and comparisons in PTX, of what follows from sizes and the launch
-alone. Where a condition comes out alike in all cases of the topic, one size is made larger until it does not, and the
-problem just beyond is tried, of a size that leaves a rest behind vectors. Where several come out together as in no case
-of the topic, or in those of round sizes alone, such a problem is looked for (ways.py). Where a way is taken for one
-filter alone, it is tried with other filters that the condition lets through: `R * S == 9` is true of 1 × 9 as well. And
-where integers become floats and integers again, or a quotient is the upper half of a product by a reciprocal, sizes are
-tried at random: few show what is rounded. Counts in floats are tried with more than a float counts. Blocks, tiles and
-numbers of shares are tried with whole ones, and with a few elements more or less, where the topic's own cases have none
-such; and once more on each way that few of the cases take (rests.py).
+alone; and at limits there, a minimum with a number, of what follows for the first thread. Where a condition comes out
+alike in all cases of the topic, one size is made larger until it does not, and the problem just beyond is tried, of a
+size that leaves a rest behind vectors. Where several come out together as in no case of the topic, or in those of round
+sizes alone, such a problem is looked for (ways.py). Where a way is taken for one filter alone, it is tried with other
+filters that the condition lets through: `R * S == 9` is true of 1 × 9 as well. And where integers become floats and
+integers again, or a quotient is the upper half of a product by a reciprocal, sizes are tried at random: few show what
+is rounded. Counts in floats are tried with more than a float counts. Blocks, tiles and numbers of shares are tried with
+whole ones, and with a few elements more or less, where the topic's own cases have none such; and once more on each way
+that few of the cases take (rests.py).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from grader.judge.kernels import rests, ways
 from grader.judge.kernels.case_runner import work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
+from grader.judge.refused import Refused
 from grader.workbook import comparisons, cuda_source, units
 from grader.workbook.comparisons import MOST_CONDITIONS, Comparison, Given
 from grader.workbook.expressions import Compared, ExpressionError
@@ -108,6 +110,12 @@ MOST_OF_LAUNCH, MOST_OF_ALL = 6, 10
 STEP = 3
 """What a stride or a padding is at most."""
 
+FARTHER = 64
+"""How many times as large as in the main problem a size is at most, to come beyond a limit."""
+
+FAR = (17, 9)
+"""What it is in one case more: the first of them for which a kernel can be launched."""
+
 MOST_FILTERS = 4
 """Cases with other filters that are tried."""
 
@@ -138,6 +146,7 @@ class _Parting:
     place: str
     of_launch: bool = False
     equality: bool = False  # whether it asks for two numbers that are equal, or are not
+    of_limit: bool = False
 
     @property
     def of_one_size(self) -> bool:
@@ -178,6 +187,7 @@ def found(kernel: Kernel, topic: Topic, limits: Limits) -> list[Threshold]:
     problems |= {_key(each.problem): each for each in _untried(launches, partings, topic, judged, beyond)}
     problems |= {_key(each.problem): each for each in _rests(launches, partings, topic, judged, beyond)}
     problems |= {_key(each.problem): each for each in _gaps(launches, topic, judged)}
+    problems |= {_key(each.problem): each for each in _far_steps(kernel, limits, topic, judged)}
     if kernel.file.scratch:
         problems |= {_key(each.problem): each for each in _longer(topic, judged)}
     rounded = (
@@ -275,6 +285,29 @@ def _steps(topic: Topic) -> dict[str, list[int]]:
         if max(sizes) <= STEP:
             found[name] = [*range(min(sizes), max(sizes) + 1)]
     return found
+
+
+def _far_steps(
+    kernel: Kernel, limits: Limits, topic: Topic, judged: Sequence[Problem]
+) -> Iterator[Threshold]:
+    """A case each with a larger one of such sizes than in any: arrays in shared memory may have room for few."""
+    for name, known in _steps(topic).items():
+        if max(known) > 1:  # else it says yes or no
+            larger = (_with(base, name, far) for far in FAR for base in judged)
+            fits = (each for each in larger if _affordable(topic, each, SHARE))
+            for problem in islice((each for each in fits if _can_be_launched(kernel, limits, each)), 1):
+                yield Threshold(
+                    problem, f"There `{name}` is larger than in every other case.", thorough=False
+                )
+
+
+def _can_be_launched(kernel: Kernel, limits: Limits, problem: Problem) -> bool:
+    """Whether there is room for its blocks."""
+    try:
+        kernel.plan(problem, limits)
+    except (Refused, WarpladderError):
+        return False
+    return True
 
 
 def _through_floats(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:
@@ -397,10 +430,15 @@ def _beyond_all(topic: Topic, parting: _Parting, judged: Sequence[Problem]) -> I
     ways = {way for problem in judged if (way := parting.way(problem)) is not None}
     if len(ways) == 1:
         (usual,) = ways
+        bases = [(base, name) for base in judged[::EACH] for name in _names(topic)]
+        if parting.of_limit:  # which may be far, for one long row
+            few = _smallest(topic)
+            bases += [
+                (_with(few, name, int(base[name])), name) for base in judged for name in dimensions(topic)
+            ]
         larger = (
             _enlarged(topic, parting, base, name, usual)
-            for base in judged[::EACH]
-            for name in _names(topic)
+            for base, name in bases
             if parting.sides({**base, name: 2 * base[name] + 1}) != parting.sides(base)
         )
         yield from islice(filter(None, larger), 1)
@@ -467,7 +505,7 @@ def _enlarged(topic: Topic, parting: _Parting, base: Problem, size: str, usual: 
     for seen in (parting.way, parting.beyond):  # where a size is to be a number, ways part there alone
         low = high = int(base[size])
         before = seen(base)
-        most = ways.LARGER * topic.sizes_main[size]
+        most = (FARTHER if parting.of_limit else ways.LARGER) * topic.sizes_main[size]
         while seen(at(high)) == before and high <= most and _affordable(topic, at(high), 2):
             low, high = high, 2 * high or 1
         while high - low > 1:
@@ -498,9 +536,13 @@ class Launches:
         build = self._kernel.build
         for launch in self._kernel.file.launches:
             for comparison in comparisons.of(build.ptx, build.lowered[launch.kernel]):
-                place = f"a comparison in line {comparison.line}" if comparison.line else "a comparison"
+                what = "a limit" if comparison.of_limit else "a comparison"
+                place = f"{what} in line {comparison.line}" if comparison.line else what
                 sides = partial(self.sides_in_code, launch, comparison)
-                yield _Parting(sides, comparison.holds, place, equality=comparison.test in ("eq", "ne"))
+                equality = comparison.test in ("eq", "ne")
+                yield _Parting(
+                    sides, comparison.holds, place, equality=equality, of_limit=comparison.of_limit
+                )
 
     def distinct(self, judged: Sequence[Problem]) -> list[_Parting]:
         """Those that do not all compare the same in these problems: code has many that do."""
@@ -623,7 +665,8 @@ class Launches:
         sizes = self._sizes(problem)
         arguments = [sizes.get(each) if isinstance(each, str) else each for each in given.args]
         whole = [each if isinstance(each, int) else None for each in arguments]
-        return comparison.sides(Given(whole, given.grid, given.block))
+        first = (0, 0, 0) if comparison.of_limit else None  # block and thread, which have most to do
+        return comparison.sides(Given(whole, given.grid, given.block, first, first))
 
     def _values(self, problem: Problem) -> dict[str, float]:
         """What an expression of the launch block may name."""

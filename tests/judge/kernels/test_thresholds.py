@@ -14,7 +14,14 @@ from grader.workbook.reference import Problem
 from grader.workbook.signature import impossible
 
 MATRICES = [name for name, topic in topics.discover().items() if len(thresholds.dimensions(topic)) > 1]
-LIMITS = {"multiprocessor_count": 132}
+LIMITS = {
+    "multiprocessor_count": 132,
+    "max_threads_per_block": 1024,
+    "max_registers_per_block": 65536,
+    "max_shared_memory_per_block_optin": 232448,
+    **{f"max_grid_dim_{axis}": (1 << 31) - 1 if axis == "x" else 65535 for axis in "xyz"},
+    **{f"max_block_dim_{axis}": 64 if axis == "z" else 1024 for axis in "xyz"},
+}
 HEAD = """// /// launch
 {other}// [[launch]]
 // kernel = "vector_add"
@@ -57,6 +64,26 @@ def test_a_comparison_of_a_size_is_passed_with_a_rest(tmp_path: Path, value: str
     ((problem, said),) = found(tmp_path, value)
     assert problem == {"N": beyond}
     assert "in line 11" in said
+
+
+@pytest.mark.parametrize(("at_most", "beyond"), [(4096, 1 << 20), (1 << 20, None)])
+def test_more_than_a_loop_has_turns_for_is_tried(tmp_path: Path, at_most: int, beyond: int | None) -> None:
+    """Blocks of one thread each for 256 elements; of what would be too much work, no case is tried."""
+    loop = f"0.0f; const int turns = min({at_most}, (N - i + 255) / 256); for (int t = 0; t < turns; ++t) c[t] = a[t]"
+    found_there = [problem["N"] for problem, said in found(tmp_path, loop) if "a limit in line 11" in said]
+    assert [beyond < each <= beyond + 512 for each in found_there] == [True] if beyond else found_there == []
+
+
+def test_steps_are_tried_that_are_larger_than_in_every_case(tmp_path: Path) -> None:
+    topic = topics.load("conv2d")
+    file = tmp_path / "mine.cu"
+    file.write_text(HEAD_OF_A_CONVOLUTION.format(when="N > 0"))
+    tried = thresholds.found(prepare(topic.parse(file), "sm_90a"), topic, LIMITS)
+    larger = [each.problem for each in tried if "is larger than" in each.said]
+    assert {(problem["stride"] > 8, problem["pad"] > 8) for problem in larger} == {
+        (True, False),
+        (False, True),
+    }
 
 
 def test_a_when_is_told_by_its_line(tmp_path: Path) -> None:

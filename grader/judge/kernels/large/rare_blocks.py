@@ -43,7 +43,8 @@ def given_to(launch: Launch) -> Given:
 
 def followed(kernel: Kernel, symbol: str) -> Sequence[Comparison]:
     """The comparisons of a kernel, as many as are followed of a stranger's code."""
-    return comparisons.of(kernel.build.ptx, symbol)[:MOST_CONDITIONS]
+    found = comparisons.of(kernel.build.ptx, symbol)
+    return tuple(each for each in found if not each.of_limit)[:MOST_CONDITIONS]
 
 
 def counts_in_few_bits(kernel: Kernel, symbol: str) -> bool:
