@@ -22,7 +22,12 @@ class Schedule:
 
     def launch(self, source, target, rounds):
         self.process(
-            source, target, np.int32(self.N), np.int32(rounds), grid=(-(-self.N // THREADS), 1), block=(THREADS, 1, 1)
+            source,
+            target,
+            np.int32(self.N),
+            np.int32(rounds),
+            grid=(-(-self.N // THREADS), 1),
+            block=(THREADS, 1, 1),
         )
 
     def run(self):
