@@ -714,7 +714,8 @@ def _stored_where(text: str) -> Iterator[Edit]:
             if not re.search(rf"(?<![\w.])(?:{names})\s*=(?!=)", text[found.end() : store.start]):
                 leaves = found.re is _LEAVES
                 new = inside.replace("<", ">=").replace("&&", "||") if leaves else inside
-                yield in_text(text, *found.span("condition"), new, why)
+                if _parts_of(new) != _parts_of(found["condition"]):
+                    yield in_text(text, *found.span("condition"), new, why)
                 continue
             start, end = found.span("leaves" if found.re is _LEAVES else "if")
             line, own = line_at(text, start), f"if ({inside}) "
@@ -722,6 +723,11 @@ def _stored_where(text: str) -> Iterator[Edit]:
             said = f"`{old}` in line {line} left out, and `{own.strip()}` in front of the assignment in line "
             changes = ((start, end, ""), (store.start, store.start, own))
             yield Edit(f"{said}{line_at(text, store.start)},", line, changes, why)
+
+
+def _parts_of(condition: str) -> set[str]:
+    """What has to hold together, or by itself, of a condition, in whatever order it stands."""
+    return {re.sub(r"\s+", "", part) for part in re.split(r"&&|\|\|", condition)}
 
 
 def _conditions(text: str, start: int, store: int) -> Iterator[re.Match[str]]:
