@@ -243,7 +243,8 @@ class CaseRunner:
             return None
         limits, place = self.child.hello().limits, self.topic.judge_cases.index(case.problem)
         count = OTHER_MULTIPROCESSORS[place % len(OTHER_MULTIPROCESSORS)]
-        if count > limits["multiprocessor_count"] and any(record.may_wait for record in outcome.records):
+        waits = not outcome.records or _may_wait(outcome.records)  # a GPU does not say
+        if count > limits["multiprocessor_count"] and waits:
             return None
         other = on_fewer(kernel, case.problem, limits, count)
         middle = work(self.topic, case.problem) <= MIDDLE
@@ -363,6 +364,7 @@ def _computed(planned: Planned) -> list[tuple[str, tuple[object, ...]]]:
 
 
 def _may_wait(records: Collection[Record]) -> bool:
+    """Whether blocks may wait for others."""
     return any(record.may_wait for record in records)
 
 

@@ -10,6 +10,7 @@ import pytest
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.grade import grade
+from grader.judge.kernels.case_run import Outcome
 from grader.judge.kernels.case_runner import FEW_MULTIPROCESSORS, CaseRunner
 from grader.judge.kernels.compiled import prepare
 from grader.judge.runners.pool import DevicePool
@@ -93,6 +94,24 @@ def test_a_kernel_is_run_as_on_other_devices(tmp_path: Path, wrong: str, said: s
         ]
     assert bool(found) == (said is not None)
     assert all(reason.startswith(said or "") for reason in found)
+
+
+def test_what_may_wait_is_run_with_no_more_blocks_than_fit(tmp_path: Path) -> None:
+    """A GPU does not say whether blocks wait for each other: there are no records then."""
+    file = tmp_path / "mine.cu"
+    file.write_text(PARTS.replace("WRONG", "> 0"), encoding="utf-8")
+    topic = topics.load("vector_add")
+    assert isinstance(topic, KernelTopic)
+    with DevicePool("emulator", None, jobs=1) as pool, pool.emulator() as child:
+        runner, kernel = CaseRunner(topic, CaseStore(topic), child), prepare(topic.parse(file), pool.arch)
+        limits, counts = child.hello().limits, []
+        for known in (runner.outcome(kernel, cases.make(topic.judge_cases[0], "real")), Outcome()):
+            others = (
+                runner._on_others(kernel, cases.make(problem, "real"), kernel.plan(problem, limits), known)
+                for problem in topic.judge_cases[:6]
+            )
+            counts.append({other[1] for other in others if other})
+    assert counts == [{114, 78, 188}, {114, 78}]
 
 
 def test_a_loop_that_never_ends_is_found_at_a_small_size_whatever_the_grid(tmp_path: Path) -> None:
