@@ -135,9 +135,10 @@ class Kernels(Kind[KernelFile]):
                 submission.launchable(counted, cases, self.topic.sizes_main)
                 submission.count(counted, cases, unknown, pool.gpu is not None)
                 submission.claim(counted, cases, self.topic.claims, self.topic.claim_sizes)
-                beside = thresholds.beside(counted.compiled, self.topic, runner.hello().limits)
-                if beside is not None and self.topic.claim_sizes == self.topic.sizes_count:
-                    submission.claim_beside(counted, cases, beside)
+                if counted.proven and self.topic.claim_sizes == self.topic.sizes_count:
+                    beside = thresholds.beside(counted.compiled, self.topic, runner.hello().limits)
+                    if beside is not None:
+                        submission.claim_beside(counted, cases, beside)
         return counted
 
     def _seen(

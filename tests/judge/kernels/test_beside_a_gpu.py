@@ -11,7 +11,7 @@ import pytest
 
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
-from grader.judge.kernels import measured, submission
+from grader.judge.kernels import measured, submission, thresholds
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.kernels.kind import Kernels
@@ -105,3 +105,13 @@ def test_a_fault_that_a_gpu_does_not_see_refuses(beside: DevicePool, monkeypatch
     assert isinstance(found.refusal, Refused)
     assert ": race: " in found.refusal.reason
     assert found.findings[0].kind == "race"
+
+
+def test_what_no_emulator_could_count_is_counted_at_no_other_size(
+    beside: DevicePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submission, "count", lambda *_: None)
+    monkeypatch.setattr(thresholds, "beside", lambda *_: {"M": 5, "N": 5})
+    monkeypatch.setattr(submission, "claim_beside", lambda *_: pytest.fail("it was not counted"))
+    found = examined(beside, RIGHT)
+    assert (found.refusal, found.proven) == (None, False)
