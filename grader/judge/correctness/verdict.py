@@ -313,7 +313,7 @@ def of_one_multiprocessor(refused: Refused) -> RightAtFirst:
     return RightAtFirst(
         refused.verdict,
         "It depends on which multiprocessor runs which block, and any may run any. With all blocks on the same one, so "
-        f"that %smid is the same for all: {refused.reason} What a block has to itself hangs on blockIdx.",
+        f"that %smid is the same for all: {refused.reason} What is to be a block's own has to be chosen by blockIdx.",
     )
 
 
