@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from grader.cli.options import console_for, from_here
@@ -35,12 +36,13 @@ def from_this_folder(grades: Sequence[Graded], begun: Mapping[str, Path]) -> lis
     Without those of files that have the kernel of another topic, as which each of them was refused."""
     placed = {(topic, file.name): file for topic, file in begun.items()}
     placed |= {(each.topic, file.name): file for each in grades if (file := Path(each.file)).is_absolute()}
+    is_of_another = cache(_is_of_another)
     found = []
     for each in grades:
         file = Path(each.file)
         if not file.is_absolute() and not file.exists():
             file = placed.get((each.topic, file.name), file)
-        if each.verdict != "error" or not _is_of_another(each.topic, file):
+        if each.verdict != "error" or not is_of_another(each.topic, file):
             found.append(replace(each, file=str(from_here(file))))
     return found
 

@@ -101,6 +101,14 @@ class Kernel:
                 raise impossible.refused(self.file.path, item.spec)
         return Planned(launches, planned.scratch, _kernels(planned))
 
+    def fits(self, problem: Problem, limits: Limits) -> bool:
+        """Whether such a device can launch it for a problem."""
+        try:
+            self.plan(problem, limits)
+        except Refused:
+            return False
+        return True
+
     def _depends(self, sides: Sequence[Expression]) -> bool:
         """Whether a grid or a block is another for another problem, or device."""
         return any(not side.names <= self.constants.keys() for side in sides)

@@ -382,19 +382,17 @@ def _mended(
 ) -> source_tries.Mend | None:
     """What in the text mends a kernel that is wrong in a small case already, where nothing else explains it. Where a
     barrier is missing, many changes would only hide that."""
-    comparison = outcome.comparison
+    comparison, source = outcome.comparison, current.file.source
     seen = outcome.findings[0] if outcome.findings else None
     known: list[Edit] = []
     if seen is None and comparison is not None and comparison.explained and comparison.fits != (NOTHING,):
         # That some threads alone have a value is the cause of what the others come to, and that each block takes what
         # is left, of what is more than it has to be.
-        text = current.file.source
-        known = [*threads.of_some(text), *threads.rests([*lines_of(text)])]
+        known = [*threads.of_some(source), *threads.rests([*lines_of(source)])]
         if not known:
             return None
     ordered = seen is None or seen.kind != "uninitialised_shared"
-    ordered = ordered or cuda_source.barrier(current.file.source) is not None
-    source = current.file.source
+    ordered = ordered or cuda_source.barrier(source) is not None
     only = () if seen is None else _colliding(seen)
     if seen and _overwrites(seen, "global") and not _overlapping(seen, source):
         # By an index without a block's number: that may be what is wrong, or who stores, and nothing else.

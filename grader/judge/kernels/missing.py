@@ -261,7 +261,7 @@ def _early(span: Span, unit: str, launch: Launch, source: str) -> str:
     for axis in _axes(unit, source):
         side, all_covered = launch.block[axis], launch.grid[axis] == -(-span.size // covered)
         if side > 1 and span.end == covered and all_covered and not (span.first % side or covered % side):
-            loops = not source or re.search(r"\b(?:for|while)\b", cuda_source.plain(source))
+            loops = not source or cuda_source.loops(source)
             steps = f": its loop takes {span.first // side} of {covered // side} steps"
             threads = f", in a loop, or give a block {covered} along {'xyz'[axis]}"
             return (

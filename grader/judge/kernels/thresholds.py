@@ -31,7 +31,6 @@ from grader.judge.kernels import rests, ways
 from grader.judge.kernels.case_runner import work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
-from grader.judge.refused import Refused
 from grader.workbook import comparisons, cuda_source, units
 from grader.workbook.comparisons import MOST_CONDITIONS, Comparison, Given
 from grader.workbook.expressions import Compared, ExpressionError
@@ -110,11 +109,11 @@ MOST_OF_LAUNCH, MOST_OF_ALL = 6, 10
 STEP = 3
 """What a stride or a padding is at most."""
 
-FARTHER = 64
-"""How many times as large as in the main problem a size is at most, to come beyond a limit."""
-
 FAR = (17, 9)
 """What it is in one case more: the first of them for which a kernel can be launched."""
+
+FARTHER = 64
+"""How many times as large as in the main problem a size is at most, to come beyond a limit."""
 
 MOST_FILTERS = 4
 """Cases with other filters that are tried."""
@@ -295,19 +294,10 @@ def _far_steps(
         if max(known) > 1:  # else it says yes or no
             larger = (_with(base, name, far) for far in FAR for base in judged)
             fits = (each for each in larger if _affordable(topic, each, SHARE))
-            for problem in islice((each for each in fits if _can_be_launched(kernel, limits, each)), 1):
+            for problem in islice((each for each in fits if kernel.fits(each, limits)), 1):
                 yield Threshold(
                     problem, f"There `{name}` is larger than in every other case.", thorough=False
                 )
-
-
-def _can_be_launched(kernel: Kernel, limits: Limits, problem: Problem) -> bool:
-    """Whether there is room for its blocks."""
-    try:
-        kernel.plan(problem, limits)
-    except (Refused, WarpladderError):
-        return False
-    return True
 
 
 def _through_floats(kernel: Kernel, topic: Topic) -> Iterator[Threshold]:

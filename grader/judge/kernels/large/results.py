@@ -28,7 +28,8 @@ Arrays = dict[str, Array]
 Shape = tuple[int, ...]
 
 FEW_OPERATIONS = 32
-"""Operations an element, up to which results are found as fast as they could be written down and read again."""
+"""Operations an element, up to which a kernel is bound by memory on any GPU, and NumPy here as well: to write results
+down and read them again takes as long as to find them."""
 
 MOST_OF_A_PART = 2 * pieces.PIECE
 """Elements of a part's largest array. It takes tens of calls of NumPy, after each of which a thread waits until another
@@ -57,8 +58,8 @@ def known(topic: Topic, problem: Problem, values: Fresh) -> CaseData:
 class Known:
     """What outputs must be, on inputs that stay the same.
 
-    Where an element takes many operations, all is found at once. Else what is compared is found while it is compared:
-    most is compared once, and Python's threads in the meantime have that to do which does not wait.
+    Where an element takes many operations, all is found at once. Else each output is found while it is compared, once
+    in a grade: before, its threads would keep Python from trying the cases.
     """
 
     def __init__(self, topic: Topic, problem: Problem, values: Fresh) -> None:
