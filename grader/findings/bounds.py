@@ -387,7 +387,7 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         re.match(r"(?:>=\s*0|>\s*-\s*1)\b", sign) for sign in _SIGNS.findall(text.condition)
     ):
         return _ONLY_BELOW.format(line=line, index=index)
-    last = finding.element == elements
+    last = finding.element == elements and text.bound is not None
     both = [each for each in compared if names & _names(each)]
     if len(both) == len(finding.shape or ()) == 2 and not re.search(r"<=|[^->]>(?![=>])", text.condition):
         formed, (one, other) = text.formed.strip() or index, both

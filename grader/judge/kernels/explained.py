@@ -399,9 +399,13 @@ def _mended(
         only = (*source_tries.index_lines(source), seen.line or 0)
     if (work(runner.topic, case.problem) > SMALL and not repeats(outcome)) or not ordered:
         return None
+    cases = launch_tries.to_be_right(runner, case)
+    if seen and seen.kind == "race" and seen.space == "shared" and seen.array:
+        own = [edit for edit in threads.one_for_all([*lines_of(source)]) if seen.array in edit.why]
+        if own and (mend := source_tries.mended(runner, current.compiled, cases, None, among=own)):
+            return mend
     if seen and seen.kind not in MENDED and not only and not _overlapping(seen, source):
         return None
-    cases = launch_tries.to_be_right(runner, case)
     mend = source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only, known)
     of_none = loops.all_by_each(source) if mend is None and repeats(outcome) else None
     return mend if of_none is None else source_tries.Mend(of_none[1], of_none[0])

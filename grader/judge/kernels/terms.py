@@ -318,11 +318,13 @@ def _turned(element: _Element, terms: Sequence[_Term]) -> str:
 
 
 def _of_block(lost: _Term, extra: _Term, shapes: Mapping[str, tuple[int, ...]], run: CaseRun) -> str:
-    """Of an index that leaves out the blocks before its own."""
-    shape, block = shapes[lost.input], run.planned.launches[0].block
+    """Of an index that leaves out the blocks before its own, where each thread has one element along that side."""
+    shape, launch = shapes[lost.input], run.planned.launches[0]
+    block = launch.block
     due, got = (np.unravel_index(term.place, shape) for term in (lost, extra))
     for axis, (right, wrong) in enumerate(zip(reversed(due), reversed(got), strict=True)):
-        if axis < 2 and right != wrong and block[axis] > 1 and wrong == right % block[axis]:
+        own = axis < 2 and launch.grid[axis] == -(-shape[-1 - axis] // block[axis])
+        if own and right != wrong and block[axis] > 1 and wrong == right % block[axis]:
             return OF_BLOCKS.format(axis="xyz"[axis], block=block[axis])
     return ""
 

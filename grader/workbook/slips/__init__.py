@@ -22,7 +22,9 @@ def edits(source: str) -> Iterator[Edit]:
     if max(map(len, text.split("\n"))) > LONGEST:
         return  # a stranger's work, which patterns would take long to look through
     yield from threads.of_some(source)
+    yield from threads.first_of_lanes(text, lines)
     yield from loops.starts(text)
+    yield from loops.kept(text[:MOST])
     yield from tiles.buffers(text, lines)
     yield from tiles.short_arrays(source, lines)
     yield from indices.parts(lines)
@@ -39,6 +41,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from values.cut(text, lines)
     yield from ends.at_ends(lines)
     yield from ends.clamped(text, lines)
+    yield from ends.nearer(text, lines)
     yield from values.vectors(text, lines)
     yield from values.casts(text, lines)
     yield from islice(loops.left(text[:MOST]), SEVERAL)
@@ -55,4 +58,5 @@ def edits(source: str) -> Iterator[Edit]:
     yield from threads.parts(source, lines)
     yield from islice(values.exchanged(text[:MOST]), _CALLS)
     yield from threads.one_of_all(lines)
+    yield from threads.one_for_all(lines)
     yield from islice(loops.without_counter(text[:MOST]), SEVERAL)

@@ -30,6 +30,10 @@ _BETWEEN = r"(?P<clamp>(?:max|min)\((?:[^()]{0,60}\b)?(?:max|min)\([^()]{1,80}\)
 _CLAMPED_INDEX = re.compile(rf"\b(?P<array>\w+)\[\s*{_BETWEEN}\s*\]")
 _CLAMPED_PLACE = re.compile(rf"\b(?P<name>\w+)\s*=\s*{_BETWEEN}\s*;")
 _OR_ANOTHER = re.compile(r"\?[^:;?]{1,100}:\s*(\w+\[[^\[\]]{1,60}\])\s*;")
+_NEARER = re.compile(
+    r"(?:\b(?P<name>\w+)\s*=|(?P<sign><=?))\s*(?:\w+::)?min(?:<\w+>)?\("
+    r"\s*(?P<one>[^(),]{1,60}?)\s*,\s*(?P<other>[^(),]{1,60}?)\s*\)\s*;"
+)
 _ROUNDED_DOWN = re.compile(
     r"\b(?:int|unsigned|size_t|auto)\s+\w+\s*=\s*(?P<both>(?P<size>\w+)\s*/\s*(?P<by>\w+))\s*;"
 )
@@ -97,6 +101,22 @@ def clamped(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 name, leaves = each["name"], _leaves(text, line.start)
                 new = f"{name} = {place}; if ({name} < 0 || {name} >= {size}) {leaves}"
                 yield in_place(line, each, 0, new, why)
+
+
+def nearer(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """The nearer of two ends of a loop, one of which is the last place that is taken, and the other the first that is
+    not."""
+    for line in lines:
+        for found in _NEARER.finditer(line.text):
+            ends = re.search(rf"[^<](<=?)\s*{found['name']}\b", text) if found["name"] else None
+            sign = ends[1] if ends else found["sign"]
+            for side in ("other", "one") if sign else ():
+                if sign == "<=" and found[side].isidentifier():
+                    why = f"A loop with `<=` takes its end too, and the last element has the number {found[side]} - 1."
+                    yield in_place(line, found, side, f"{found[side]} - 1", why)
+                elif sign == "<" and not found[side].isidentifier():
+                    why = f"A loop with `<` ends before `{found[side]}`."
+                    yield in_place(line, found, side, f"{found[side]} + 1", why)
 
 
 def _leaves(text: str, at: int) -> str:

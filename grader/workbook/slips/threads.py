@@ -35,6 +35,15 @@ _ADDS_ALL = re.compile(
 _STORES_ONE = re.compile(
     r"^[ \t]*(?P<all>(?P<to>(?P<array>\w+)\[[^\[\]]{1,60}\])\s*=(?!=)\s*(?P<value>[^;=]{1,100}))\s*;"
 )
+_ONE_FOR_ALL = re.compile(
+    r"^[ \t]*(?P<all>__shared__[ \t]+(?P<own>(?:volatile[ \t]+)?(?:float4?|double|int|unsigned(?:[ \t]+int)?)[ \t]+"
+    r"(?P<name>\w+)))[ \t]*;"
+)
+_MEMBERS = re.compile(r"\b__popc\(\s*(?P<mask>\w+)\s*\)|\b(?P<group>\w+)\.(?:size|num_threads)\(\)")
+_ADDED = re.compile(
+    r"^[ \t]*(?:if\s*\((?:[^()]|\([^()]*\)){1,100}\)\s*)?"
+    r"(?P<add>)(?:atomicAdd\([^;]*,\s*(?P<value>[^;,]{1,60})\)|[^;=]{1,60}\+=\s*(?P<term>[^;]{1,60}))\s*;"
+)
 _REST = (
     r"\bif\s*\(\s*(?P<one>)(?:(?:[^;{{}}()<>=&|]{{1,60}}\+\s*)?(?:{own})(?:\s*\+[^;{{}}()<>=&|]{{1,60}})?\s*<"
     r"(?:[^;{{}}()<>=&|]|&(?!&)|\([^;{{}}()]*\)){{1,60}}\)|(?:{own})\s*==\s*0\s*\)\s*(?:\{{\s*)?for\b)"
@@ -163,6 +172,37 @@ def rests(lines: Sequence[Line]) -> Iterator[Edit]:
                 "the condition" if found.re is patterns[0] else f"the loop's condition `{found['condition']}`"
             )
             yield in_front(line, found.start("one"), "blockIdx.x == 0 && ", what, why)
+
+
+def one_for_all(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A variable that a block has one of, in which each thread was to have its own."""
+    for line in lines:
+        if found := _ONE_FOR_ALL.match(line.text):
+            name = found["name"]
+            why = f"In shared memory a block has one `{name}`, and each thread is to have its own."
+            yield in_place(line, found, "all", found["own"], why)
+
+
+def first_of_lanes(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """What all lanes that have something in common add, which is how many they are, added by the first of them."""
+    counts = {
+        name: mask or group
+        for name, mask, group in re.findall(
+            rf"\b(\w+)\s*=\s*(?:\w+\(\s*)?(?:{_MEMBERS.pattern})\s*\)?\s*;", text
+        )
+    }
+    for line in lines:
+        if not (found := _ADDED.search(line.text)):
+            continue
+        value = found["value"] or found["term"]
+        members = _MEMBERS.search(value)
+        mask = members["mask"] or members["group"] if members else counts.get(value.strip())
+        if mask:
+            of_group = re.search(rf"\b{mask}\.(?:size|num_threads)\(", text)
+            first = f"{mask}.thread_rank() == 0" if of_group else f"threadIdx.x % 32 == __ffs({mask}) - 1"
+            why = f"Else each lane of `{mask}` adds how many they are all together."
+            what = "`atomicAdd`" if found["value"] else "the sum"
+            yield in_front(line, found.start("add"), f"if ({first}) ", what, why)
 
 
 def parts(source: str, lines: Sequence[Line]) -> Iterator[Edit]:

@@ -17,6 +17,9 @@ _UNSET = re.compile(r'variable "(\w+)" is used before its value is set')
 _ASSIGNED = re.compile(r"\b(?:if|while)\s*\(.*?([\w.\[\]]+)\s*=(?!=)\s*([^=&|;()]+)")
 _UNSIGNED = re.compile(r"([\w.][^()<>=&|;]*?)\s*(>=|<)\s*0\b")
 _FOR = re.compile(r"\bfor\s*\([^;]*;(?P<condition>[^;]*);(?P<step>(?:[^()]|\([^()]*\))*)\)")
+_COMMA = re.compile(
+    r"\b(?P<head>if|while)\s*\((?P<first>(?:[^(),]|\([^()]*\))*[<>=](?:[^(),]|\([^()]*\))*),(?P<second>(?:[^(),]|\([^()]*\))*)\)"
+)
 _NO_STEP = re.compile(r"^(\w+)\s*([-+*/]|<<|>>)\s*(?=[\w(])")
 _PARAMETER = re.compile(r'parameter "(\w+)" was set but never used')
 
@@ -76,6 +79,12 @@ def _no_effect(text: str, line: str, item: Diagnostic) -> str:
         assigned = _NO_STEP.sub(r"\1 \2= ", step)
         mend = f": `{assigned}`" if assigned != step else ""
         return f"Line {item.line}: the step `{step}` of the loop changes nothing{mend}."
+    if both := _COMMA.search(line):
+        joined = f"{both['first'].strip()} && {both['second'].strip()}"
+        return (
+            f"Line {item.line}: of two conditions with a comma in between only the last counts: "
+            f"`{both['head']} ({joined})`."
+        )
     if comma := comma_index(line, text):
         return f"Line {item.line}: {comma}."
     if "==" in what:

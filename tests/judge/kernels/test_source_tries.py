@@ -474,9 +474,33 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
 """
 
 
+ONE_SUM = """\
+// /// launch
+// [[launch]]
+// kernel = "stencil"
+// grid = ["cdiv(N, 64)"]
+// block = ["64"]
+// ///
+extern "C" __global__ void stencil(const float* in, float* out, int N)
+{
+    __shared__ float sum;
+    const int i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= N) return;
+    sum = 0.0f;
+    for (int k = i - 8; k <= i + 8; ++k) {
+        if (k >= 0 && k < N) sum += in[k];
+    }
+    out[i] = sum;
+}
+"""
+
+
 @pytest.mark.parametrize(
     ("topic", "text", "sizes", "said"),
     [
+        ("stencil", ONE_SUM, {"N": 2},
+         "With `float sum` in place of `__shared__ float sum` in line 9 it comes out right. In shared memory a block "
+         "has one `sum`, and each thread is to have its own."),
         ("add_bias", OF_ONE_ROW, {"M": 3, "N": 4},
          "With `if (threadIdx.y == 0)` in line 11 left out it comes out right. Each thread has a variable `b` of its "
          "own, which only some threads of a block set there."),
@@ -485,7 +509,7 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
          "has a variable `first` of its own, which only some threads of a block set there."),
     ],
 )  # fmt: skip
-def test_a_variable_that_some_threads_set_and_all_use_is_told(
+def test_a_variable_that_others_set_than_use_it_is_told(
     topic: str, text: str, sizes: dict[str, int], said: str, tmp_path: Path, marked: Marking
 ) -> None:
     (tmp_path / "mine.cu").write_text(text, "utf-8")

@@ -30,6 +30,12 @@ KERNELS = {
         "has `bias`[0] in place of `bias`[32]. That is the place among those of its own block: add those of the blocks "
         "before, `blockIdx.x * 32`.",
     ),
+    "four columns a thread, and the first one's": (
+        "add_bias", 'grid = ["cdiv(N, 256)", "M"]\n// block = [64]',
+        "const int x = blockIdx.x * 256 + threadIdx.x; for (int k = 0; k < 256; k += 64) if (x + k < N) "
+        "out[blockIdx.y * N + x + k] = in[blockIdx.y * N + x + k] + bias[x];",
+        {"M": 1, "N": 131}, "has `bias`[0] in place of `bias`[64].",
+    ),
     "another row": (
         "transpose", GRID, f"{ROWS} if (x < N && y < M) out[x * M + y] = in[(y ^ (M > 8)) % M * N + x];",
         {"M": 31, "N": 33}, "`out`[16, 15] has `in`[14, 16] in place of `in`[15, 16].",

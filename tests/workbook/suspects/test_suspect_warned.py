@@ -36,6 +36,9 @@ def warned(text: str, line: int, message: str, file: str = "k.cu") -> str:
          "Line 2: of the numbers in `t[y, x]` C++ takes the last alone, `t[x]`: write `t[y][x]`."),
         ("for (int i = 0; i < N, j < M; ++i)", 1, NOTHING,
          "Line 1: of conditions with a comma in between only the last counts: write `&&`."),
+        ("if (row < (M), column < min(N, 9))", 1, NOTHING,
+         "Line 1: of two conditions with a comma in between only the last counts: "
+         "`if (row < (M) && column < min(N, 9))`."),
         ("for (int i = 0, j = f(1, 2); i < N; i + size_t(4) * 2) {", 1, NOTHING,
          "Line 1: the step `i + size_t(4) * 2` of the loop changes nothing: `i += size_t(4) * 2`."),
         ("for (h = 8; h > 0; h >> 1)", 1, NOTHING,
