@@ -383,12 +383,14 @@ def _mended(
     """What in the text mends a kernel that is wrong in a small case already, where nothing else explains it. Where a
     barrier is missing, many changes would only hide that."""
     comparison, source = outcome.comparison, current.file.source
+    lines = [*lines_of(source)]
+    wider = [*integers.wider(lines)]
     seen = outcome.findings[0] if outcome.findings else None
     known: list[Edit] = []
     if seen is None and comparison is not None and comparison.explained and comparison.fits != (NOTHING,):
         # That some threads alone have a value is the cause of what the others come to, and that each block takes what
-        # is left, of what is more than it has to be.
-        known = [*threads.of_some(source), *threads.rests([*lines_of(source)])]
+        # is left, of what is more than it has to be, and where a number ends.
+        known = [*threads.of_some(source), *threads.rests(lines), *wider]
         if not known:
             return None
     ordered = seen is None or seen.kind != "uninitialised_shared"
@@ -397,7 +399,13 @@ def _mended(
     if seen and _overwrites(seen, "global") and not _overlapping(seen, source):
         # By an index without a block's number: that may be what is wrong, or who stores, and nothing else.
         only = (*source_tries.index_lines(source), seen.line or 0)
-    if (work(runner.topic, case.problem) > SMALL and not repeats(outcome)) or not ordered:
+    if only:
+        only = (*only, *(edit.line for edit in wider))
+    if work(runner.topic, case.problem) > SMALL and not repeats(outcome):
+        if not wider:  # numbers that small cases do not come to
+            return None
+        known = wider
+    if not ordered:
         return None
     cases = launch_tries.to_be_right(runner, case)
     if seen and seen.kind == "race" and seen.space == "shared" and seen.array:

@@ -173,6 +173,9 @@ def _one_each(span: Span, unit: str, launch: Launch, tiles: Collection[tuple[int
     return f"{have}, and each takes one: {several}."
 
 
+WHOSE = "which thread writes them? The grid has one for each: look at its index, and the conditions before the store."
+
+
 def _said(span: Span, unit: str, launch: Launch, source: str) -> str:
     if span.once and not _to_the_end(span):
         one = span.end - span.first == 1
@@ -244,7 +247,14 @@ def _why_from(span: Span, unit: str, launch: Launch, source: str) -> str:
     if rest == span.size % VECTOR:
         tiles = "is a number of tiles rounded down? If not: " if rest == span.size % TILES[0] else ""
         return f", the last {rest} of {span.size}: {tiles}{LEFT}"
-    return f": {_near(span, unit, launch, source) or 'which thread writes them, and does the grid have it?'}"
+    return f": {_near(span, unit, launch, source) or _which(span, unit, launch, source)}"
+
+
+def _which(span: Span, unit: str, launch: Launch, source: str) -> str:
+    """Whom to look for where nothing else is known: not for more threads, if the grid has one for each."""
+    if any(launch.grid[axis] * launch.block[axis] >= span.size for axis in _axes(unit, source)):
+        return WHOSE
+    return "which thread writes them, and does the grid have it?"
 
 
 def _of_block(span: Span, unit: str, launch: Launch, source: str) -> str:

@@ -12,6 +12,7 @@ from itertools import islice
 from grader.workbook.cuda_source import plain
 from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, lines_of
 from grader.workbook.slips import ends, indices, loops, threads, tiles, values
+from grader.workbook.suspects import integers
 
 _CALLS = 20  # that are looked at: bounds a stranger's work
 
@@ -23,6 +24,7 @@ def edits(source: str) -> Iterator[Edit]:
         return  # a stranger's work, which patterns would take long to look through
     yield from threads.of_some(source)
     yield from threads.first_of_lanes(text, lines)
+    yield from integers.wider(lines)
     yield from loops.starts(text)
     yield from loops.kept(text[:MOST])
     yield from tiles.buffers(text, lines)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
 from grader.workbook.cuda_source import int_sizes, line_at
-from grader.workbook.edit import Edit
+from grader.workbook.edit import Edit, Line, all_instead, in_place
 from grader.workbook.suspects.text import Said, looked_at
 
 _WIDE = r"(?:size_t|u?int64_t|(?:unsigned )?long long)"
@@ -20,11 +20,15 @@ _CAST_LATER = (
     rf"\+\s*(?:{_WIDE}\s*\(\s*\w+\s*\)|\(\s*{_WIDE}\s*\)\s*\w+|static_cast<\s*{_WIDE}\s*>\s*\(\s*\w+\s*\))"
 )
 """What is cast behind a product that is not: that has been formed by then."""
+_SHORT = r"(?:(?:un)?signed\s+)?(?:short|char)(?:\s+int)?|(?:std::)?u?int(?:8|16)_t|ushort|uchar"
+_KEPT_SHORT = re.compile(rf"(?<!sizeof\()\b(?:{_SHORT})\b(?!\s*(?:const\s*)?[*&])")
+"""Where whole numbers come to be of a type of 8 or 16 bits: of a variable, of what a function returns, of a cast."""
 _NARROW = re.compile(
-    r"\b(?P<kind>float|half|short|char)\s+(?P<name>\w+)\s*=(?=[^;]{0,100}\b(?:block|thread)Idx\b)"
-    r"(?:\s|[*+-]|\b(?:block|thread|grid)(?:Idx|Dim)\.[xyz]\b|\b\w+\b(?!\s*[.(])|\b(?:float|short|int)\s*(?=\()|[()]){1,100};"
+    rf"\b(?P<kind>float|half|{_SHORT})\s+(?P<name>\w+)\s*=(?=[^;]{{0,100}}\b(?:block|thread)Idx\b)"
+    rf"(?:\s|[*+-]|\b(?:block|thread|grid)(?:Idx|Dim)\.[xyz]\b|\b\w+\b(?!\s*[.(])|\b(?:float|short|int)\s*(?=\()|[()]){{1,100}};"
 )
-_WHOLE = {"float": "16,777,216", "half": "2,048", "short": "32,767", "char": "127"}
+_TURNS = "`{kind}` ends at {most}, and goes on at {on}."
+_WHOLE = {"float": "16,777,216", "half": "2,048"}
 _OF_GRID = r"[^;){}]{0,60}\bgridDim\.\w\s*\*[^;){}]{1,60}|[^;){}]{1,60}\*\s*gridDim\.\w"
 _STRIDE = re.compile(rf"\b(\w+)\s*=(?!=)\s*(?:{_OF_GRID})\s*;")
 _OVER_GRID = (
@@ -89,8 +93,34 @@ def _narrow(text: str) -> Iterator[Said]:
     """Indices in types that do not hold every whole number up to an int's."""
     for found in _NARROW.finditer(text):
         line, kind, name = line_at(text, found.start()), found["kind"], found["name"]
-        most = f"holds all whole numbers up to {_WHOLE[kind]} only"
-        yield line, f"Line {line}: `{name}` is a {kind}, which {most}: make it an int."
+        most = f"holds all whole numbers up to {_WHOLE.get(kind) or _ends(kind)[0]} only"
+        one = "an" if re.match("int|unsigned", kind) else "a"
+        yield line, f"Line {line}: `{name}` is {one} {kind}, which {most}: make it an int."
+
+
+def _ends(kind: str) -> tuple[str, str]:
+    """The largest number of a type of 8 or 16 bits, and the one that it goes on at."""
+    bits = 8 if re.search("char|8", kind) else 16
+    if re.search("^(?:std::)?u", kind):
+        return f"{(1 << bits) - 1:,}", "0"
+    return f"{(1 << bits - 1) - 1:,}", f"-{1 << bits - 1:,}"
+
+
+def wider(lines: Sequence[Line]) -> Iterator[Edit]:
+    """An int in place of a type of 8 or 16 bits, of a variable, of what a function returns, or in a cast: in each place
+    and in all of them. What is computed of such a number is an int in any case."""
+    places = [(line, found) for line in lines for found in _KEPT_SHORT.finditer(line.text)][:_MOST_TOLD]
+    whys = [
+        _TURNS.format(kind=found[0], most=_ends(found[0])[0], on=_ends(found[0])[1]) for _, found in places
+    ]
+    for (line, found), why in zip(places, whys, strict=True):
+        yield in_place(line, found, 0, "int", why)
+    if len(places) > 1:
+        said = all_instead([(line, *found.span()) for line, found in places], "int")
+        changes = tuple(
+            (line.start + found.start(), line.start + found.end(), "int") for line, found in places
+        )
+        yield Edit(said, places[0][0].number, changes, " ".join(dict.fromkeys(whys)))
 
 
 def _late(text: str) -> Iterator[Said]:

@@ -64,6 +64,8 @@ PLANE = launch((5, 17, 1), (32, 8, 1))
     ("missing", "launched", "said"),
     [
         (AT >= 512, launch((2, 1, 1), (256, 1, 1)), "all elements from 512 on, and the grid has 512 threads (2 blocks"),
+        (AT >= 600, LINE, "from 600 on: which thread writes them? The grid has one for each: look at its index"),
+        (AT >= 600, launch((1, 1, 1), (256, 1, 1)), "which thread writes them, and does the grid have it?"),
         (AT >= 256, LINE, "4 blocks along x, which have 256 elements each, all write the first"),
         (AT >= 259, LINE, "begin 1 element apart. Multiply blockIdx.x by 256."),
         (AT >= 268, LINE, "begin 4 elements apart. Multiply blockIdx.x by 256, and not by gridDim.x."),

@@ -46,6 +46,8 @@ def test_a_byte_that_may_be_right_is_not_told(text: str) -> None:
          "Line 1: `at` is a float, which holds all whole numbers up to 16,777,216 only: make it an int."),
         ("int a;\nshort i = blockIdx.x;",
          "Line 2: `i` is a short, which holds all whole numbers up to 32,767 only: make it an int."),
+        ("unsigned short i = blockIdx.x;",
+         "Line 1: `i` is an unsigned short, which holds all whole numbers up to 65,535 only: make it an int."),
         ("float at = float(blockIdx.x) * (B + 1) + threadIdx.x;",
          "Line 1: `at` is a float, which holds all whole numbers up to 16,777,216 only: make it an int."),
         ("float sum = in[blockIdx.x];\nfloat x = f(threadIdx.x), y = threadIdx.x * 0.5f;", ""),
