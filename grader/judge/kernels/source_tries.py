@@ -42,6 +42,10 @@ MOST_OF_LAUNCH = 32
 TOGETHER = 16
 """Changed texts that are compiled at a time: of a small kernel, most of the time goes by before its text is read."""
 
+PTX_TOGETHER, PTX = 1 << 17, 1 << 19
+"""Characters of PTX that are compiled at a time, and in all: of a loop that is unrolled hundreds of times there are so
+many that each change takes half a second."""
+
 MORE = 1.5
 """By this factor, it is no longer the same work."""
 
@@ -243,7 +247,8 @@ def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_the
             found.setdefault(edit.applied(source), edit)
     found.pop(source, None)
     idle = len(loops.idle(source))
-    return list(islice((edit for text, edit in found.items() if len(loops.idle(text)) <= idle), MOST))
+    most = min(MOST, PTX // len(kernel.build.ptx) + 1)
+    return list(islice((edit for text, edit in found.items() if len(loops.idle(text)) <= idle), most))
 
 
 def _launched(kernel: Kernel) -> Iterator[tuple[Edit, Kernel]]:
@@ -288,7 +293,8 @@ def _constants(kernel: Kernel) -> dict[str, int]:
 
 def compiled(kernel: Kernel, edits: Sequence[Edit]) -> Iterator[tuple[Edit, Kernel]]:
     """The kernels that come of changes, as far as the compiler takes them: the next are compiled while some are run."""
-    some = [edits[first : first + TOGETHER] for first in range(0, len(edits), TOGETHER)]
+    together = min(TOGETHER, PTX_TOGETHER // len(kernel.build.ptx) + 1)
+    some = [edits[first : first + together] for first in range(0, len(edits), together)]
     with ThreadPoolExecutor(1) as compiling:
         ahead = [compiling.submit(_together, kernel, each) for each in some[:1]]
         for number in range(len(some)):

@@ -158,6 +158,16 @@ def test_changed_texts_are_compiled_together_and_one_that_is_refused_takes_no_ot
     assert "0f3F000000" not in first.build.ptx  # 0.5, of the others
 
 
+def test_of_a_kernel_that_is_long_when_it_is_compiled_few_changes_are_tried() -> None:
+    file = WRONG / "histogram" / "own_counts_in_bytes.cu"
+    kernel = prepare(
+        parse_source(file.read_text("utf-8"), topics.load("histogram").signature, file), DEFAULT_ARCH
+    )
+    tried = source_tries._candidates(kernel, None, (), True)
+    assert any("`unsigned char`" in edit.said for edit in tried)
+    assert len(tried) <= 8
+
+
 def test_behind_what_mends_them_all_no_finding_has_another_remedy(marked: Marking) -> None:
     file = WRONG / "transpose" / "step_of_another_number.cu"
     result = marked(topics.load("transpose"), file, problem_overrides={"M": 1, "N": 131})
