@@ -145,6 +145,11 @@ _FREE_ONCE = (
 _SHARED = (
     "Is the array as large as the block's indices go, and the block as large as the kernel was made for?"
 )
+_DECLARED = (
+    "It is declared in {declared}: this index needs {needed:,} elements or more. Make the array longer, or mend the "
+    "index."
+)
+_OF_FEWER = " A block has {threads:,} threads: is it as large as the kernel was made for?"
 _SHARED_BYTES = " Bytes of `extern __shared__` arrays are given with the launch, as `shared`."
 _NO_SHARED = (
     "`shared` in the launch block gives the bytes of `extern __shared__` arrays, 0 where it is left out: this access "
@@ -217,13 +222,28 @@ def _behind_shared(finding: Finding) -> str:
     if finding.text is None:
         return f"{_SHARED}{_SHARED_BYTES}"
     if not finding.text.dynamic:
-        return _SHARED
+        return _of_length(finding, finding.text)
     has = finding.allocation.nbytes if finding.allocation else 0
     size = finding.size or 0
     needed = f"{offset_of(finding) + size - has:,}"
     if not has or not size:
         return _NO_SHARED.format(needed=needed)
     return _MORE_SHARED.format(has=f"{has:,}", many=f"{has // size:,}", size=size, needed=needed)
+
+
+def _of_length(finding: Finding, text: Text) -> str:
+    """Of an access behind an array of shared memory whose length stands in the file."""
+    elements, nbytes = (
+        math.prod(finding.shape or (0,)),
+        finding.allocation.nbytes if finding.allocation else 0,
+    )
+    if not (text.declared and elements and finding.element is not None):
+        return _SHARED
+    itemsize = nbytes // elements
+    more = (finding.size or 0) // itemsize if itemsize else 0
+    by_thread = "threadIdx" in f"{text.index} {text.formed}"
+    block = _OF_FEWER.format(threads=text.threads) if by_thread and text.threads > elements else ""
+    return f"{_DECLARED.format(declared=text.declared, needed=finding.element + max(more, 1))}{block}"
 
 
 def _of_bits(finding: Finding, text: Text) -> str:

@@ -151,6 +151,29 @@ def shared_extents(source: str) -> dict[str, str]:
     return {match[1]: match[2] for match in found if match}
 
 
+def declared_in_shared(source: str, array: str) -> str:
+    """Where an array in shared memory is declared, with the constants that its extents name, in words: "line 14, as
+    `counts[BINS]` with `BINS = 255` in line 10"; "" of an array that is not declared once."""
+    text = plain(source)
+    found = [
+        (line_at(text, each.start(2) + own.start()), " ".join(own[0].split()))
+        for each in _DECLARATION.finditer(text)
+        for own in re.finditer(rf"\b{re.escape(array)}\s*(?:\[[^\[\]]{{1,100}}\]\s*)+", each[2])
+    ]
+    if len(found) != 1:
+        return ""
+    (line, declared), constants = found[0], ""
+    for name in dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b", declared.partition("[")[2])):
+        if value := re.search(
+            rf"\b{name}\s*=\s*[^;=]{{1,60}}(?=;)|^[ \t]*#define[ \t]+{name}[ \t].*", text, re.MULTILINE
+        ):
+            of_define = " ".join(value[0].split())
+            constants += (
+                f"{' and' if constants else ' with'} `{of_define}` in line {line_at(text, value.end() - 1)}"
+            )
+    return f"line {line}, as `{declared}`{constants}"
+
+
 def bytes_of(kind: str) -> int:
     """Bytes of a type of which arrays are; 0 of one that is not known."""
     return _BYTES.get(" ".join(kind.split()), 0)

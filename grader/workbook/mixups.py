@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from grader.workbook.cuda_source import FUNCTION, int_sizes, plain, shared_extents
 from grader.workbook.edit import SEVERAL, Edit, Line, in_front, in_place, in_places, in_text, lines_of
+from grader.workbook.slips.tiles import FLAT
 
 _COMPONENT = re.compile(r"\b(?!threadIdx|blockIdx|blockDim|gridDim)\w+(?:\[\w+\])?\.([xyzw])\b")
 _SETS_ONE = re.compile(rf"{_COMPONENT.pattern}\s*[-+*]?=(?!=)(?P<value>[^;]{{1,200}});")
@@ -45,7 +46,6 @@ _WARP = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*(?:/\s*(?:32|warpSize)|>>\s*5)
 _CLEARED = re.compile(
     r"(?<![=,)(]\s)\b(?P<array>\w+)\[\s*(?P<index>\w+(?:\.x)?)\s*\]\s*=\s*(?P<value>0(?:\.0?f?|u)?)\s*;"
 )
-_FLAT = re.compile(r"\b(?P<array>\w+)\[[^\[\]]{0,60}?(?P<times>\*\s*(?P<by>\w+))\s*\+[^\[\]]{1,60}\]")
 
 _WRAPS = {
     "atomicInc": "atomicInc(p, n) begins again at 0 behind n.",
@@ -184,7 +184,7 @@ def _pitches(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """Rows of a tile that are longer where it is stored than where it is read."""
     shared = shared_extents(source)
     found_in = [
-        (line, found) for line in lines for found in _FLAT.finditer(line.text) if found["array"] in shared
+        (line, found) for line in lines for found in FLAT.finditer(line.text) if found["array"] in shared
     ]
     for line, found in reversed(found_in):  # where it is read first
         others = {other["by"] for _, other in found_in if other["array"] == found["array"]} - {found["by"]}

@@ -30,6 +30,7 @@ from grader.findings.bounds import GUARD
 from grader.findings.kernels import message, result
 from grader.findings.remedies import remedy
 from grader.results import FindingResult, OtherAccess
+from grader.workbook.cuda_source import declared_in_shared
 
 BASE = 0x7000_0010_0000
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -312,6 +313,23 @@ def test_an_array_of_the_block_is_not_indexed_by_the_place_in_the_grid() -> None
     found = remedy(of_tile("out_of_bounds", element=1024, shape=(32, 32), formed=formed))
     assert found.startswith("`tile` is the block's own")
     assert found.endswith(f"There `{formed[0]}`.")
+
+
+def test_an_array_of_the_block_that_is_too_short_is_told_by_its_declaration() -> None:
+    source = "#define SIDE 32\nconstexpr int PITCH = SIDE + 1;\n__shared__ float a[2], tile[SIDE][PITCH];"
+    declared = declared_in_shared(source, "tile")
+    assert declared == (
+        "line 3, as `tile[SIDE][PITCH]` with `#define SIDE 32` in line 1 and `PITCH = SIDE + 1` in line 2"
+    )
+    assert declared_in_shared(f"{source}\n__shared__ int tile[4];", "tile") == ""
+    data = Text("tile[in[i]] = 0;", "in[i]", dynamic=False, declared="line 3, as `tile[250]`", threads=512)
+    outside = of_tile("out_of_bounds", element=252, shape=(250,), text=data)
+    assert remedy(outside) == (
+        "It is declared in line 3, as `tile[250]`: this index needs 253 elements or more. Make the array longer, or "
+        "mend the index."
+    )
+    by_thread = replace(outside, text=replace(data, index="t", formed="threadIdx.x"))
+    assert remedy(by_thread).endswith("A block has 512 threads: is it as large as the kernel was made for?")
 
 
 def test_of_several_elements_in_a_line_each_is_guarded_by_its_own_index() -> None:

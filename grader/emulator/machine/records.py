@@ -185,6 +185,10 @@ class Text:
     """The array in shared memory that the line stores to; empty where it stores to none."""
     dynamic: bool = True
     """There may be arrays in shared memory whose size the launch gives."""
+    declared: str = ""
+    """Where and how an array in shared memory is declared, in words; empty of any other."""
+    threads: int = 0
+    """Threads of a block."""
     moved: str = ""
     """By what a line above has moved the pointer; empty where none has."""
     goes_on: tuple[str, str, int] = ("", "", 0)

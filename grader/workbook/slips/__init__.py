@@ -29,6 +29,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from loops.kept(text[:MOST])
     yield from tiles.buffers(text, lines)
     yield from tiles.short_arrays(source, lines)
+    yield from tiles.lengths(source, lines)
     yield from indices.parts(lines)
     yield from tiles.halos(lines)
     yield from tiles.behind_halo(text, lines)

@@ -23,6 +23,9 @@ _RIGHT_HALO = re.compile(
 _BY_ROWS = re.compile(
     r"\b(?P<array>\w+)(?:\[[^\[\]]{1,60}\])*?\[\s*(?P<row>[\w.]+)\s*\+\s*(?P<by>[A-Za-z_]\w*)\s*\]"
 )
+FLAT = re.compile(r"\b(?P<array>\w+)\[[^\[\]]{0,60}?(?P<times>\*\s*(?P<by>\w+))\s*\+[^\[\]]{1,60}\]")
+"""An access to an array of one dimension by rows of a length."""
+_CONSTANT = re.compile(r"\b(?:constexpr|const)\s+\w+\s+(?P<all>(?P<name>\w+)\s*=\s*(?P<most>\d+))\s*;")
 _FILLS = re.compile(r"\bif\s*\(\s*(threadIdx\.([xy])\s*==\s*0)\s*\)")
 
 
@@ -49,6 +52,28 @@ def short_arrays(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 new = f"{index} < {extents[name]} ? {name}[{index}] : 0"
                 why = f"`{name}` has no more elements."
                 yield at_place(line, found.start(1), found.end() - 1, new, why)
+
+
+def lengths(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """An array in shared memory whose length counts rows as shorter than its indices do, or is the number of its last
+    element."""
+    extents = shared_extents(source)
+    rows = {found.group("array", "by") for line in lines for found in FLAT.finditer(line.text)}
+    for line in lines:
+        for name in extents if "__shared__" in line.text else ():
+            for by in sorted(by for array, by in rows if array == name)[:_ROWS]:
+                row = re.search(rf"\b{name}\s*\[\s*[\w.]+\s*\*\s*(\w+)\s*\]", line.text)
+                if row and row[1] != by:
+                    yield in_place(
+                        line, row, 1, by, f"A row of `{name}` has `{by}` elements where it is accessed."
+                    )
+        constant = _CONSTANT.search(line.text)
+        for name, extent in extents.items() if constant else ():
+            most = int(constant["most"]) if constant and constant["name"] == extent else 0
+            in_launch = re.search(rf"^\s*//.*\b{extent}\b", source, re.MULTILINE)
+            if constant and most and not most & (most + 1) and not in_launch:
+                why = f"`{name}` has `{extent}` elements, and element 0 is the first: the last is {most - 1}."
+                yield in_place(line, constant, "all", f"{extent} = {most + 1}", why)
 
 
 def halos(lines: Sequence[Line]) -> Iterator[Edit]:
