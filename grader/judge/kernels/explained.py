@@ -158,9 +158,9 @@ def explained(
 
 def of_text(advice: str, file: KernelFile) -> str:
     """What to look at, without what a file has none of: additions in global memory, and in a small exercise tiles. A
-    running sum of a file comes first."""
+    running sum of a file is told alone."""
     if advice == MORE_THAN_ROUNDING:
-        return f"{sums.running(file.source)} {advice}".lstrip()
+        return sums.running(file.source) or advice
     if advice.endswith(WHAT_IS_DONE) and (why := _not_exchanged(file.source)):
         return advice.removesuffix(WHAT_IS_DONE) + why
     of_file = advice.replace(AT_A_TAIL, _tails(file.source))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from grader.workbook.cuda_source import line_at
@@ -18,12 +18,15 @@ DECLARED = re.compile(
     re.MULTILINE,
 )
 _SET = re.compile(r"(?:\[[^\[\]]*\])*\s*=(?!=)([^;]{0,200});")
-_RUNNING = re.compile(
-    r"\b(?P<sum>[A-Za-z_]\w*)\s*(?:\+=|=\s*(?P=sum)\s*\+)\s*(?P<array>\w+)\[[^;]{1,100};[^~]{0,400}?"
-    r"\b(?P<back>(?P=sum)\s*(?:-=|=\s*(?P=sum)\s*-)\s*(?P=array)\[[^;]{1,100}?)\s*;"
-    r"|(?P<both>\b(?P<one>[A-Za-z_]\w*)\s*(?:\+=|=\s*(?P=one)\s*\+)\s*(?P<of>\w+)\[[^][;]{1,60}\]\s*-\s*(?P=of)\["
-    r"[^][;]{1,60}\])\s*;"
+_ADDS = re.compile(
+    r"(?:^|(?<=[;{})\n]))\s*(?P<all>(?P<sum>[A-Za-z_]\w*)\s*(?:(?P<sign>[-+])=|=\s*(?P=sum)\s*(?=[-+]))(?P<value>[^;{}]{1,200}));"
 )
+"""A statement that adds to a variable, or subtracts from it."""
+_ELEMENTS = re.compile(
+    r"\b(?P<array>[A-Za-z_]\w*)\s*\[|\b(?P<function>[A-Za-z_]\w*)\s*\(\s*(?P<of>[A-Za-z_]\w*)\s*,"
+)
+"""An array of which an element is read, or a function that is passed an array to read one of it."""
+_IN_BRACKETS = re.compile(r"[\[(](?:[^()\[\]]|[\[(][^()\[\]]*[\])])*[\])]")
 _RETURNED = re.compile(
     r"\b(?P<kind>float|double|int|unsigned)\s+(?P<name>\w+)\s*=\s*atomicAdd\(\s*&?\s*"
     r"(?P<target>\w+(?:\[[^\[\]]{1,60}\])?)\s*,\s*(?P<value>[^;]{1,100}?)\s*\)\s*;"
@@ -212,12 +215,51 @@ def running(source: str) -> str:
     """The first sum from which elements are subtracted that were added to it, in a sentence that says what mends it; ""
     for none."""
     text = looked_at(source)
-    for found in _RUNNING.finditer(text):
-        name, taken = found["sum"] or found["one"], "back" if found["back"] else "both"
-        return (
-            f"Line {line_at(text, found.start(taken))}: `{' '.join(found[taken].split())}` takes back what was added. "
-            f"`{name}` keeps all that was rounded off on the way, and an infinity or NaN for ever. Make each output by "
-            "additions alone: what a few neighbouring outputs have in common can be added up once, and to that the "
-            "other elements of each."
-        )
+    added: dict[str, set[str]] = {}
+    end = 0
+    for found in islice(_ADDS.finditer(text), _LOOPS):
+        if "\n}" in text[end : found.start()]:  # of another function
+            added.clear()
+        end = found.end()
+        name, sign = found["sum"], found["sign"] or "+"
+        terms = [(by if sign == "+" else _OPPOSITE[by], term) for by, term in _terms(found["value"])]
+        own = {
+            by: _arrays(text[: found.start()], [term for each, term in terms if each == by]) for by in "+-"
+        }
+        known = added.setdefault(name, set())
+        known |= own["+"]
+        if known & own["-"]:
+            return (
+                f"Line {line_at(text, found.start('all'))}: `{' '.join(found['all'].split())}` takes back what was "
+                f"added. `{name}` keeps all that was rounded off on the way, and an infinity or NaN for ever. Make "
+                "each output by additions alone: what a few neighbouring outputs have in common can be added up once, "
+                "and to that the other elements of each."
+            )
     return ""
+
+
+_OPPOSITE = {"+": "-", "-": "+"}
+
+
+def _terms(value: str) -> Iterator[tuple[str, str]]:
+    """The terms of a sum, each with the sign that it has: what stands in brackets is one."""
+    depth, start, sign = 0, 0, "+"
+    for at, character in enumerate(value):
+        depth += (character in "([") - (character in ")]")
+        if depth == 0 and character in "+-":
+            if term := value[start:at].strip():
+                yield sign, term
+            start, sign = at + 1, character
+    yield sign, value[start:].strip()
+
+
+def _arrays(before: str, terms: Iterable[str]) -> set[str]:
+    """The arrays of which terms are elements, and no products; of a variable, those of what it was last set to."""
+    found = set[str]()
+    for term in terms:
+        values = re.findall(rf"\b{term}\s*=(?!=)([^;{{}}]{{1,200}});", before) if term.isidentifier() else []
+        value = values[-1] if values else term
+        if not re.search(r"[*/]", _IN_BRACKETS.sub("", value)):
+            for each in _ELEMENTS.finditer(value):
+                found.add(each["array"] or f"{each['function']}({each['of']})")
+    return found
