@@ -110,8 +110,9 @@ def mended(
             also = (*tried, *behind(runner.topic, edit, source, tried[0]), *others(runner, tried))
             more = edit.any and known.accesses_more(ran)
             ran.clear()
-            mends = not more and all(_kept(ran, runner, changed, case).refusal is None for case in also)
-            if mends and not (edit.any and known.hidden(edit, changed, ran, also)):
+            small_first = sorted(also, key=lambda case: work(runner.topic, case.problem))
+            mends = not more and all(known.mends(edit, changed, ran, case) for case in small_first)
+            if mends and not (edit.any and known.hidden(edit, changed, also)):
                 if not (own := _of_own_elements(source, edit)):
                     edit = _far_enough(runner, kernel, changed, edit, tried)
                     said = f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
@@ -168,10 +169,16 @@ class _Known:
     needless: dict[int, bool] = field(default_factory=dict)
     """Of loops by where they stand: whether it is right without their turns."""
 
-    def hidden(self, edit: Edit, changed: Kernel, ran: Mapping[Case, Outcome], cases: Sequence[Case]) -> bool:
+    def mends(self, edit: Edit, changed: Kernel, ran: dict[Case, Outcome], case: Case) -> bool:
+        """Whether a case comes out right with a change, which, if it is one of all that there are, leaves to nobody far
+        more to do than the kernel does as it is."""
+        there = {case: _kept(ran, self.runner, changed, case)}
+        more = edit.any and (self.accesses_more(there) or self.leaves_more(there))
+        return there[case].refusal is None and not more
+
+    def hidden(self, edit: Edit, changed: Kernel, cases: Sequence[Case]) -> bool:
         """Whether what comes out right with a change is as wrong as before, and is only not seen any more."""
-        more = self.accesses_more(ran) or self.leaves_more(ran)
-        return more or self.stores_again(changed, cases[0]) or self.cut_short(edit, cases)
+        return self.stores_again(changed, cases[0]) or self.cut_short(edit, cases)
 
     def cut_short(self, edit: Edit, cases: Sequence[Case]) -> bool:
         """Whether a loop that is changed need not have a turn, or a second one, for all of these cases to be right:

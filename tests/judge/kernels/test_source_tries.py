@@ -15,7 +15,7 @@ from grader.judge.correctness.cases import Case
 from grader.judge.kernels import source_tries
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.case_runner import CaseRunner
-from grader.judge.kernels.compiled import prepare
+from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.runners.pool import DevicePool
 from grader.workbook import topics
@@ -166,6 +166,46 @@ def test_of_a_kernel_that_is_long_when_it_is_compiled_few_changes_are_tried() ->
     tried = source_tries._candidates(kernel, None, (), True)
     assert any("`unsigned char`" in edit.said for edit in tried)
     assert len(tried) <= 8
+
+
+HOPS = """\
+// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, BLOCK * PER)"]
+// block = ["BLOCK"]
+// ///
+constexpr int BLOCK = 128;
+constexpr int PER = 8;
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    const int start = blockIdx.x * BLOCK * PER + threadIdx.x;
+    for (int k = 0; k < PER; k++) {
+        const int i = start + k;
+        if (i < N)
+            c[i] = a[i] + b[i];
+    }
+}
+"""
+
+
+def test_a_change_by_which_threads_do_far_more_is_not_run_at_large_sizes(
+    tmp_path: Path, marked: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thorough: list[int] = []
+    run = CaseRunner._run
+
+    def seen(self: CaseRunner, kernel: Kernel, case: Case, outcome: Outcome, more: bool) -> None:
+        if more and kernel.file.source != HOPS:
+            thorough.append(int(case.problem["N"]))
+        run(self, kernel, case, outcome, more)
+
+    monkeypatch.setattr(CaseRunner, "_run", seen)
+    file = tmp_path / "vector_add.cu"
+    file.write_text(HOPS, "utf-8")
+    result = marked(topics.load("vector_add"), file, problem_overrides={"N": 255})
+    assert result.mended is None
+    assert 0 < max(thorough) < 4099
 
 
 def test_behind_what_mends_them_all_no_finding_has_another_remedy(marked: Marking) -> None:
