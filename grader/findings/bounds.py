@@ -145,6 +145,10 @@ _FREE_ONCE = (
 _SHARED = (
     "Is the array as large as the block's indices go, and the block as large as the kernel was made for?"
 )
+_FARTHER = (
+    "The condition in line {line} lets `{compared}` pass, up to {bound:,}, and `{array}` has "
+    "{elements:,} elements."
+)
 _DECLARED = (
     "It is declared in {declared}: this index needs {needed:,} elements or more. Make the array longer, or mend the "
     "index."
@@ -407,7 +411,16 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         re.match(r"(?:>=\s*0|>\s*-\s*1)\b", sign) for sign in _SIGNS.findall(text.condition)
     ):
         return _ONLY_BELOW.format(line=line, index=index)
-    last = finding.element == elements and text.bound is not None
+    if (
+        index in compared
+        and len(finding.shape or ()) == 1
+        and text.bound is not None
+        and text.bound > elements
+    ):
+        return _FARTHER.format(
+            line=line, compared=text.compared, bound=text.bound, array=finding.array, elements=elements
+        )
+    last = finding.element == elements and "(" not in text.limit
     both = [each for each in compared if names & _names(each)]
     if len(both) == len(finding.shape or ()) == 2 and not re.search(r"<=|[^->]>(?![=>])", text.condition):
         formed, (one, other) = text.formed.strip() or index, both

@@ -51,6 +51,9 @@ _REMEDIES = {
     "and leave host code such as main() out of the file",
     "pointer-to-object type but it has type": "a pointer has one index, such as x[size_t(row) * N + column], "
     "where a row has N elements",
+    "dynamic initialization is not supported for a function-scope static": (
+        "leave out static: it would make one variable for all threads, and for all launches"
+    ),
     'overloaded function "atomic': "atomics take an address, and a value of its type: atomicAdd(&x[0], value)",
     "must have a void return type": "write void, and store the result in an output",
     "initializer not allowed for __shared__": "declare it alone, let one thread set it, and then __syncthreads()",

@@ -119,6 +119,12 @@ LETS = "The condition in line 6 lets "
             Text("B[i]", "i", "", "if (i > n) return;"),
             f"{LETS}this thread pass: .*`>=`, and not `>`\\?",
         ),
+        (
+            131,
+            4,
+            Text("B[i]", "i", "", "if (i < m)", "i < m", 140),
+            "lets `i < m` pass, up to 140, and `\\w+` has 131",
+        ),
         (131, 4, Text("B[i]", "i", "", "if (i < m)"), f"{LETS}this thread pass: .*size of this array\\?$"),
         (140, 4, Text("B[j]", "j", "i + 9", "if (a || i < n) {"), f"{LETS}this thread pass: .*array\\?$"),
         (

@@ -251,7 +251,17 @@ def _of_shares(
 
 def _in_text(kernel: Kernel) -> str:
     """What is suspicious in the text of a kernel that is wrong, whatever it was seen to do."""
-    return suspects.said(kernel.file.source, kernel.build.warnings, kernel.file.path.name)
+    said = suspects.said(kernel.file.source, kernel.build.warnings, kernel.file.path.name)
+    return said or _counted_in_scratch(kernel.file)
+
+
+def _counted_in_scratch(file: KernelFile) -> str:
+    """A counter in scratch memory that nothing sets."""
+    for name in file.unset if len(file.launches) == 1 else ():
+        line = sums.counted_up(file.source, name)
+        if line:
+            return f"Line {line}: `{name}` is scratch memory, which holds nothing at the start. {set_before([name])}"
+    return ""
 
 
 def _about(cause: str, file: KernelFile, fault: FindingResult | None) -> bool:

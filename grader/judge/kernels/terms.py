@@ -8,6 +8,7 @@ single elements are left.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -45,6 +46,8 @@ SHOWN = 3
 
 WARP = 32
 
+_FROM_ONE = re.compile(r"\b__shfl_sync\s*\([^;]*,\s*0\s*\)")
+
 VALUES = 256
 """Of a byte."""
 
@@ -54,11 +57,16 @@ OF_BLOCKS = (
 )
 ENDS = " What lies outside of the array is left out, and not taken from its end."
 LANES = " What it lacks lies with another warp, and a shuffle reads lanes of its own warp alone."
+FIRST_LANE = (
+    " That is what the first lane of its warp has: a shuffle from one lane gives all the same, and here each needs "
+    "an element of its own."
+)
 TURNED = " Rows and columns of `{name}` have changed places."
 ALIKE = (
     "A byte that is there once is counted right, and {count} bytes that are alike are counted as 1: a thread stores "
     "over what others have stored there. Each has to add 1 to what is in `{output}`, in one step: atomicAdd."
 )
+BY_VALUE = "To the count of a byte its own value is added, {value} for a byte that is {value}: add 1."
 KEPT = " That is what the element before is the sum of: let each have a sum of its own, which begins with 0."
 
 
@@ -207,6 +215,8 @@ def _of_bytes(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
         if np.delete(bins, numbers).any():  # they hold what is no count
             return ""
         counts[part] = bins[numbers[part]]
+    if array.size > 2 and (counts == 1 + np.arange(array.size) % (VALUES - 1)).all():
+        return BY_VALUE.format(value=2)
     if (counts == 1).all():
         return _of_alike(runner, CaseRun(kernel, planned, case, data))
     return f"Counted at {units.case(case.problem)}: {in_words(counts, planned.launches[0])}"
@@ -280,7 +290,9 @@ def _said(element: _Element, terms: Sequence[_Term], source: str) -> str:
         what = ", and ".join(found)
     expected = element.run.data.expected[element.output]
     where = ", ".join(map(str, np.unravel_index(element.place, expected.shape)))
-    why = _of_block(lost[0], extra[0], shapes, element.run) if swapped else _why(element, terms, source)
+    why = (
+        _in_place(lost[0], extra[0], shapes, element.run, source) if swapped else _why(element, terms, source)
+    )
     return f"Where {units.case(element.run.case.problem)}, `{element.output}`[{where}] {what}.{why}"
 
 
@@ -315,6 +327,16 @@ def _turned(element: _Element, terms: Sequence[_Term]) -> str:
     of_one = {term.input for term in terms if 0 in (term.got, term.due)}
     turned = places[True] and sorted(each[::-1] for each in places[True]) == sorted(places[False])
     return of_one.pop() if turned and len(of_one) == 1 and len(places[True][0]) > 1 else ""
+
+
+def _in_place(
+    lost: _Term, extra: _Term, shapes: Mapping[str, tuple[int, ...]], run: CaseRun, source: str
+) -> str:
+    """Why one element stands in place of another of the same input."""
+    first = extra.place % WARP == 0 and extra.place // WARP == lost.place // WARP
+    if first and len(shapes[lost.input]) == 1 and _FROM_ONE.search(source):
+        return FIRST_LANE
+    return _of_block(lost, extra, shapes, run)
 
 
 def _of_block(lost: _Term, extra: _Term, shapes: Mapping[str, tuple[int, ...]], run: CaseRun) -> str:

@@ -34,6 +34,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     pointers.not_set_back,
     pointers.short_rows,
     pointers.sizes,
+    pointers.rows_of_its_own,
     loops.same_steps,
     loops.endless,
     loops.skipped_step,

@@ -69,6 +69,7 @@ _NUMBERED = re.compile(r"\b(?:thread|block)Idx\b|\b__\w+\s*\(|\basm\b")
 """A thread's number, or a block's, or what may give it."""
 _ADDS_TO = re.compile(r"(?P<atomic>\batomicAdd\s*\(\s*&?\s*)?(?P<to>[A-Za-z_]\w*\s*\[?)(?(atomic)|\s*\+=)")
 _SHARES = re.compile(r"\batomicAdd\s*\(|\b__shared__\b")
+_STEP_BY = re.compile(r"\w+\s*[-+]=\s*(?P<by>[^;]{1,100})$")
 _ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
 _DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
 _MULTIPLIED = re.compile(r"(\w+)\s*(?:\*=|<<=)\s*\w+\s*$")
@@ -115,7 +116,8 @@ def same_steps(text: str) -> Iterator[Said]:
             line, step = line_at(text, found.start()), f"`{name} = {value}`"
             yield (
                 line,
-                f"Line {line}: the step {step} sets `{name}` to the same each time: `{name} += {value}`.",
+                f"Line {line}: the step {step} sets `{name}` to the same each time: "
+                f"`{name} += {value.lstrip('+ ')}`.",
             )
 
 
@@ -576,6 +578,8 @@ def _never_ends(text: str, loop: Loop) -> str:
     condition, step = loop.condition, loop.step or _only_step(loop)
     if adds := _ADDS_0.match(step):
         return f"the step `{step}` adds 0, so `{adds[1]}` stays where it is, and the loop never ends."
+    if first := _of_first(text, step):
+        return first
     if small := _SMALL_INDEX.match(loop.start):
         return _never_reached(text, small, condition)
     assigned = _OF_ITSELF.sub(r"\1 \2= ", step)
@@ -587,6 +591,30 @@ def _never_ends(text: str, loop: Loop) -> str:
             f"`{multiplied[1]}` begins with 0, which `{step}` leaves 0, so the loop never ends: begin with 1."
         )
     return ""
+
+
+def _of_first(text: str, step: str) -> str:
+    """Why a step is 0 in the first block, or thread: it is a product of which one it is, and not of how many there
+    are."""
+    if not (found := _STEP_BY.match(step)):
+        return ""
+    by = found["by"].strip()
+    value = by
+    if (
+        by.isidentifier()
+        and sets(text, by) == 1
+        and (given := re.search(rf"\b{by}\s*=(?!=)\s*([^;]+);", text))
+    ):
+        value = given[1]
+    number = re.search(r"\b(block|thread)Idx\.([xyz])\b", value)
+    if number is None or re.search(r"[-+/%?]", value):
+        return ""
+    many, which = {"block": ("gridDim", "block"), "thread": ("blockDim", "thread")}[number[1]]
+    of = "" if value == by else f", as `{by}` is `{' '.join(value.split())}`"
+    return (
+        f"the step `{step}` is 0 in {which} 0{of}, and the loop never ends: {number[0]} is the number of one {which}, "
+        f"and {many}.{number[2]} is how many there are."
+    )
 
 
 def _step_of(name: str) -> re.Pattern[str]:

@@ -11,6 +11,11 @@ from grader.workbook.cuda_source import FUNCTION, KERNEL, bytes_of, int_sizes, l
 from grader.workbook.suspects.loops import Loop, loops_of
 from grader.workbook.suspects.text import Said, sets
 
+_ROW_TYPE = re.compile(r"\b(?:typedef\s+\w+\s+(\w+)\s*\[\s*(\w+)\s*\]\s*;)")
+_AS_ROWS = re.compile(
+    r"(?:\(\*\s*(?:const\s+)?(?P<name>\w+)\s*\)\s*\[\s*(?P<length>\w+)\s*\]|\b(?P<kind>[A-Z]\w*)\s*\*\s*(?:const\s+)?(?P<other>\w+))"
+    r"\s*=[^;]{0,80}?\(?\s*(?P<array>\w+)\s*\)?\s*;"
+)
 _SOME = 20  # pointers, and loops, of a file that are looked at: bounds a stranger's work
 
 _SET_TO = re.compile(r"\*\s*(?:const\s+|__restrict__\s+)*(?P<name>\w+)\s*=\s*(?P<at>[^;,={}]{1,200});")
@@ -97,6 +102,29 @@ def short_rows(text: str) -> Iterator[Said]:
                 f"Line {line}: the loop goes on by {many if many == '1' else f'`{many}`'} row"
                 f"{'' if many == '1' else 's'}, and `{walk.name}` by as many elements, where a row has `{length[1]}`: "
                 f"`{walk.name} += {whole}`.",
+            )
+
+
+def rows_of_its_own(text: str) -> Iterator[Said]:
+    """A matrix taken for rows as long as a constant, which are as long as one of its sizes."""
+    kinds = {found[1]: found[2] for found in _ROW_TYPE.finditer(text)}
+    kernel = KERNEL.search(text)
+    arrays = re.findall(r"\*\s*(?:__restrict__\s+)?(\w+)", kernel["taken"]) if kernel else []
+    for found in islice(_AS_ROWS.finditer(text), _SOME):
+        length = found["length"] or kinds.get(found["kind"] or "", "")
+        name, array = found["name"] or found["other"], found["array"]
+        both = re.search(rf"\b{name}\[(?P<row>[^\[\]]{{1,60}})\]\[(?P<column>[^\[\]]{{1,60}})\]", text)
+        if length and both and array in arrays and len(int_sizes(text)[0]) > 1 and "blockIdx" in text:
+            line, row, column = (
+                line_at(text, found.start("array")),
+                both["row"].strip(),
+                both["column"].strip(),
+            )
+            yield (
+                line,
+                f"Line {line}: a row of `{name}` is always {length} elements long, and one of `{array}` as long as the "
+                f"matrix has columns, so that element ({row}, {column}) lies at `{row}` times that, plus `{column}`: "
+                "index the array itself so.",
             )
 
 

@@ -263,3 +263,11 @@ def _arrays(before: str, terms: Iterable[str]) -> set[str]:
             for each in _ELEMENTS.finditer(value):
                 found.add(each["array"] or f"{each['function']}({each['of']})")
     return found
+
+
+def counted_up(source: str, array: str) -> int:
+    """The first line in which an atomic function updates an array that nothing else stores to; 0 for none."""
+    text = looked_at(source)
+    atomic = re.search(rf"\batomic\w+\(\s*(?:&\s*)?{array}\b", text)
+    stored = re.search(rf"(?:\b{array}\s*\[[^\[\]]{{1,80}}\]|\*\s*{array})\s*=(?!=)", text)
+    return line_at(text, atomic.start()) if atomic and not stored else 0

@@ -64,10 +64,12 @@ def macros(text: str) -> Iterator[Said]:
         name, body = found["name"], found["body"]
         bare = _outside(body)
         operators = set(re.findall(r"(?<=[\w)\]])\s*([-+*/%])", bare))
-        takes = r"\([^()]*\)" if found["taken"] is not None else ""
-        used = rf"(?P<front>[-*/%])?\s*\b{name}\b{takes}(?:\s*(?P<behind>[*/%]))?"
+        takes = r"\((?:[^()]|\([^()]*\))*\)" if found["taken"] is not None else ""
+        chosen = "?" in bare
+        front, behind = ("-+*/%<>", "-+*/%<>") if chosen else ("-*/%", "*/%")
+        used = rf"(?P<front>[{front}])?\s*\b{name}\b{takes}(?:\s*(?P<behind>[{behind}]))?"
         for use in re.finditer(used, text[found.end() :]):
-            weak = operators & {"+", "-"} and (use["front"] or use["behind"])
+            weak = (chosen or operators & {"+", "-"}) and (use["front"] or use["behind"])
             if weak or (operators and use["front"] in ("/", "%")):
                 line, at = line_at(text, found.start("name")), line_at(text, found.end() + use.start())
                 sign = use["front"] or use["behind"]

@@ -74,6 +74,16 @@ KERNELS = {
         "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i - (i == 70)]], 1);",
         {"N": 255}, "Counted at N=255: element 69 is added 2 times, and element 70 is never added (1 of 255).",
     ),
+    "the byte's value": (
+        "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i]], in[i]);", {"N": 15},
+        "To the count of a byte its own value is added, 2 for a byte that is 2: add 1.",
+    ),
+    "one lane's for all": (
+        "add_bias", 'grid = ["cdiv(N, 32)", "M"]\n// block = [32]',
+        "const int x = blockIdx.x * 32 + threadIdx.x; float b = 0; if (threadIdx.x == 0) b = bias[x]; "
+        "b = __shfl_sync(~0u, b, 0); if (x < N) out[blockIdx.y * N + x] = in[blockIdx.y * N + x] + b;",
+        {"M": 1, "N": 131}, "That is what the first lane of its warp has",
+    ),
     "bytes that are alike": (
         "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) bins[in[i]] = 1;", {"N": 15},
         "and 255 bytes that are alike are counted as 1: a thread stores over what others have stored there.",

@@ -102,6 +102,12 @@ BEHIND = (
          f"Line 2: `continue` goes past `i += stride`, {NO_STEP}"),
         ("unsigned old = *bin;\nwhile (atomicCAS(bin, old, old + 1) != old) {}", f"Line 2: {OTHER_OLD}"),
         ("do {\n    n++;\n} while (atomicCAS(bin, old, old + 1) != old);", f"Line 3: {OTHER_OLD}"),
+        ("size_t step = size_t(blockIdx.x) * blockDim.x;\nfor (size_t i = t; i < N; i += step) {}",
+         "Line 2: the step `i += step` is 0 in block 0, as `step` is `size_t(blockIdx.x) * blockDim.x`, and the loop "
+         "never ends: blockIdx.x is the number of one block, and gridDim.x is how many there are."),
+        ("for (int i = b; i < N; i += threadIdx.x) {}",
+         "Line 1: the step `i += threadIdx.x` is 0 in thread 0, and the loop never ends: threadIdx.x is the number of "
+         "one thread, and blockDim.x is how many there are."),
     ],
 )  # fmt: skip
 def test_a_loop_is_told_with_what_mends_it(text: str, sentence: str) -> None:
@@ -214,6 +220,7 @@ def test_a_loop_that_may_be_right_is_not_told(text: str) -> None:
     "text",
     [
         "for (int i = t; i < N; i += 10) {}",
+        "for (int i = t; i < N; i += threadIdx.x + 1) {}",
         "for (int i = t; i < N;) {\n    i += stride;\n}",
         "for (int half = 4; half >= 0; half /= 2) {\n    if (half == 0) break;\n}",
         "for (int half = 4; half > 0; half /= 2) {}",

@@ -23,6 +23,10 @@ ROWS = f"""{HEAD}    float* to = out + size_t(r0) * N + c;
 }}
 """
 TAKEN = "__device__ float total({})\n{{\n    {};\n}}\n"
+OF_ITS_OWN = (
+    "a row of `rows` is always 16 elements long, and one of `in` as long as the matrix has columns, so that element "
+    "(r, blockIdx.x) lies at `r` times that, plus `blockIdx.x`: index the array itself so."
+)
 AS_ARRAY = "Line 3: `w` is a pointer, as each parameter is that is written as an array, so "
 
 
@@ -66,6 +70,10 @@ AS_ARRAY = "Line 3: `w` is a pointer, as each parameter is that is written as an
         (TAKEN.format("int n", "float part[8];\n    float* w = part;\n    n = sizeof(w)"),
          "Line 5: `w` is a pointer, so `sizeof(w)` is 8, the bytes of an address, whatever lies there: "
          "`sizeof(part)`."),
+        (f"typedef float Row[16];\n{HEAD}    Row* rows = (Row*)in;\n    out[0] = rows[r][blockIdx.x];\n}}",
+         f"Line 3: {OF_ITS_OWN}"),
+        (f"{HEAD}    const float (*rows)[16] = (const float (*)[16])in;\n    x = rows[r][blockIdx.x];\n}}",
+         f"Line 2: {OF_ITS_OWN}"),
     ],
 )  # fmt: skip
 def test_a_pointer_is_told_with_what_mends_it(text: str, sentence: str) -> None:
@@ -80,6 +88,7 @@ def test_a_pointer_is_told_with_what_mends_it(text: str, sentence: str) -> None:
         PATCH.replace("c = c0", "c = 0"),  # all of a filter, one row behind the other
         ROWS.replace("to += B", "to += static_cast<size_t>(B) * N"),
         ROWS.replace("size_t(r0) * N + c", "r * N + r0"),  # along a row
+        f"{HEAD}    const float4* rows = (const float4*)in;\n    x = rows[r].x + blockIdx.x;\n}}",
         f"{HEAD}    float tile[4];\n    int n = sizeof(tile) + sizeof(float) + sizeof(*out);\n}}",
         TAKEN.format("float* w", "{ float w[4]; n = sizeof(w); }"),
         TAKEN.format("float* w", "n = 0")

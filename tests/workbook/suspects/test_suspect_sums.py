@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.suspects import said
-from grader.workbook.suspects.sums import running
+from grader.workbook.suspects.sums import counted_up, running
 
 
 @pytest.mark.parametrize(
@@ -177,3 +177,11 @@ def test_a_sum_that_each_turn_adds_as_far_as_it_is_is_told(text: str, sentence: 
 def test_a_sum_that_is_added_elsewhere_or_begins_anew_is_not_told(body: str) -> None:
     text = f"float sum = 0;\nfor (int i = t; i < N; i += 8) {{ {body} }}"
     assert "each turn" not in said(text, [], "k.cu")
+
+
+def test_a_counter_that_nothing_sets_is_found() -> None:
+    assert counted_up("void k() {\n    n = atomicAdd(done, 1);\n}", "done") == 2
+    assert counted_up("atomicInc(&done[0], 4);", "done") == 1
+    assert counted_up("*done = 0;\natomicAdd(done, 1);", "done") == 0
+    assert counted_up("done[t] = 0;\natomicAdd(&done[t], 1);", "done") == 0
+    assert counted_up("atomicAdd(doneness, 1);", "done") == 0

@@ -25,6 +25,9 @@ READ = (
         ("#define AT(r) r * N\nint c = i % AT(2);",
          "Line 1: a macro is put in as text, and the `%` beside `AT` in line 2 takes a part of it alone: "
          "`#define AT(r) (r * N)`."),
+        ("#define MIN(a, b) a < b ? a : b\nint mine = MIN(N, f(x) + B) - base;",
+         "Line 1: a macro is put in as text, and the `-` beside `MIN` in line 2 takes a part of it alone: "
+         "`#define MIN(a, b) (a < b ? a : b)`."),
         ("template <typename T>\n__device__ void add_to(T value, T more)\n{\n    value += more;\n}",
          "Line 2: `value` is a copy, and what is stored to it is lost when the function ends: return it, or take a "
          "reference, `T& value`."),
@@ -56,6 +59,7 @@ def test_what_is_read_otherwise_is_told(text: str, sentence: str) -> None:
     [
         "#define GID (b * B + t)\nint i = GID * 4;",
         "#define GID b * B + t\nint i = GID + 4;",
+        "#define MIN(a, b) a < b ? a : b\nint mine = MIN(N, 4);",
         "#define SIDE 8 * 4\nint n = 2 * SIDE;",
         "__device__ void f(int n)\n{\n    n /= 2;\n    counts[n] = 1;\n}",
         "__device__ void f(int n)\n{\n    g(n);\n}",
