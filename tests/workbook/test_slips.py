@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.edit import lines_of
-from grader.workbook.slips import edits, numbers, threads
+from grader.workbook.slips import edits, guards, numbers, threads
 
 OF_A_TILE_OF_TWO = "__shared__ float tile[BLOCK + 2 * R];\n"
 OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadIdx.x + R;\n"
@@ -51,8 +51,6 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("float* a;\nconst int mine = a[t];", "float* a;\nconst float mine = a[t];"),
         ("float* a;\n    int sum = 0;\nsum += a[i];", "float* a;\n    float sum = 0;\nsum += a[i];"),
         ("float* a;\n__shared__ int part[32];", "float* a;\n__shared__ float part[32];"),
-        (f"{OF_C}out[i] = in[i];", f"{OF_C}if (i < N) out[i] = in[i];"),
-        (f"{OF_C}out[size_t(x) * M + y] = in[i];", f"{OF_C}if (x < N && y < M) out[size_t(x) * M + y] = in[i];"),
         ("at = i + k > 0 ? i + k : 0;", "at = i + k;"),
         ("at = max(i + k, 0);", "at = i + k;"),
         ("v = i < N ? in[i] : in[N - 1];", "v = i < N ? in[i] : 0;"),
@@ -121,10 +119,6 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("__shared__ float sums[8];\nif (t == 0) sums[i] = s;", None),
         ("float sum = in[i];\nfor (;;) sum += in[k];", "float sum = 0;\nfor (;;) sum += in[k];"),
         ("float sum = in[i];\nfor (;;) sum += other[k];", None),
-        ("int q = p + B;\nif (p < N) {\n    c[q] = 1;", "int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;"),
-        ("int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;", None),
-        ("int q = p + B;\nif (p >= N) return;\nc[q] = 1;", "int q = p + B;\nif (p >= N) return;\nif (q < N) c[q] = 1;"),
-        ("int q = p + B;\nif (p < N) {\nsum += in[q];", "int q = p + B;\nif (p < N) {\nif (q < N) sum += in[q];"),
         ("__device__ inline int add(float x)", "__device__ inline float add(float x)"),
         ("__device__ int at(int x, float* a)", None),
         ("__global__ void k()\nconst int j = min(max(i + k, 0), N - 1);",
@@ -158,6 +152,24 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("for (int k = i; k <= min(i + R, N); ++k)", "for (int k = i; k <= min(i + R, N - 1); ++k)"),
         ("int last = min(i + R, N - 1);\nfor (int k = 2 * i; k <= last; ++k)", None),
         ("    __shared__ float sum;", "    float sum;"),
+        ("do {\n    c[k] = 1;\n    if (k) { k += 2; }\n} while (k < N);",
+         "while (k < N) {\n    c[k] = 1;\n    if (k) { k += 2; }\n} "),
+        ("if (first + RUN > N) { return; }\nfor (int i = first; i < first + RUN; i++) c[i] = 0;",
+         "\nfor (int i = first; i < first + RUN && i < N; i++) c[i] = 0;"),
+        ("if (p + 4 > N) return;\nfor (int j = 0; j < 4; j++) c[p + j] = 0;",
+         "\nfor (int j = 0; j < 4 && p + j < N; j++) c[p + j] = 0;"),
+        ("for (int k = 0; k < 4; k += 2) {\n    c[at] = x;\n    x = y;\n}",
+         "for (int k = 0; k < 4; k += 2) {\n    c[at] = x;\n    x = y;\n} c[at] = x;"),
+        ("for (int k = 0; k < 4; k += 2) {\n    x = y;\n    c[at] = x;\n}", None),
+        ("if (column >= N) {\n    column -= N;\n}", "while (column >= N) {\n    column -= N;\n}"),
+        ("__global__ void k(const float* a, float* c) {\n    a += i;\n    *c = *a;\n}",
+         "__global__ void k(const float* a, float* c) {\n    a += i; c += i;\n    *c = *a;\n}"),
+        ("int y = blockIdx.y * 8 + threadIdx.y;\nif (y == 0 && x < N) {",
+         "int y = blockIdx.y * 8 + threadIdx.y;\nif (threadIdx.y == 0 && x < N) {"),
+        ("if (threadIdx.y == ROWS - 1) {", "if (threadIdx.y == 0) {"),
+        ("i = blockIdx.x * B + t;\ns = at(i) + at(i + B);", "i = blockIdx.x * (2 * B) + t;\ns = at(i) + at(i + B);"),
+        ("i = blockIdx.x * B + t;\ns = a[i] + a[i + 3 * B];",
+         "i = blockIdx.x * (4 * B) + t;\ns = a[i] + a[i + 3 * B];"),
         ("peers = __match_any_sync(m, v);\n    if (i < N) atomicAdd(&bins[v], __popc(peers));",
          "peers = __match_any_sync(m, v);\n    if (i < N) if (threadIdx.x % 32 == __ffs(peers) - 1) "
          "atomicAdd(&bins[v], __popc(peers));"),
@@ -188,6 +200,25 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
 )  # fmt: skip
 def test_a_slip_is_changed(text: str, becomes: str | None) -> None:
     made = [edit.applied(text) for edit in edits(text)]
+    assert becomes in made if becomes is not None else not made
+
+
+@pytest.mark.parametrize(
+    ("text", "becomes"),
+    [
+        (f"{OF_C}out[i] = in[i];", f"{OF_C}if (i < N) out[i] = in[i];"),
+        (f"{OF_C}out[size_t(x) * M + y] = in[i];", f"{OF_C}if (x < N && y < M) out[size_t(x) * M + y] = in[i];"),
+        ("int q = p + B;\nif (p < N) {\n    c[q] = 1;", "int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;"),
+        ("int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;", None),
+        ("int q = p + B;\nif (p >= N) return;\nc[q] = 1;", "int q = p + B;\nif (p >= N) return;\nif (q < N) c[q] = 1;"),
+        ("int q = p + B;\nif (p < N) {\nsum += in[q];", "int q = p + B;\nif (p < N) {\nif (q < N) sum += in[q];"),
+        ("__shared__ unsigned h[BINS];\n    atomicAdd(&bins[t], h[t]);",
+         "__shared__ unsigned h[BINS];\n    if (t < BINS) atomicAdd(&bins[t], h[t]);"),
+        ("__shared__ unsigned h[BINS];\n    atomicAdd(&bins[t], h[s]);", None),
+    ],
+)  # fmt: skip
+def test_what_has_no_condition_gets_one(text: str, becomes: str | None) -> None:
+    made = [edit.applied(text) for edit in guards(text)]
     assert becomes in made if becomes is not None else not made
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 
 from grader.workbook.cuda_source import plain
 from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, lines_of
-from grader.workbook.slips import ends, indices, loops, threads, tiles, values
+from grader.workbook.slips import ends, indices, loops, pointers, threads, tiles, values
 from grader.workbook.suspects import integers
 
 _CALLS = 20  # that are looked at: bounds a stranger's work
@@ -27,6 +27,12 @@ def edits(source: str) -> Iterator[Edit]:
     yield from integers.wider(lines)
     yield from loops.starts(text)
     yield from loops.kept(text[:MOST])
+    yield from islice(loops.asked_first(text[:MOST]), SEVERAL)
+    yield from islice(loops.whole_runs(text[:MOST]), SEVERAL)
+    yield from loops.once_more(text[:MOST])
+    yield from islice(loops.taken_off(text[:MOST]), SEVERAL)
+    yield from islice(pointers.left_behind(text[:MOST]), SEVERAL)
+    yield from threads.first_row(text[:MOST], lines)
     yield from tiles.buffers(text, lines)
     yield from tiles.short_arrays(source, lines)
     yield from tiles.lengths(source, lines)
@@ -38,8 +44,6 @@ def edits(source: str) -> Iterator[Edit]:
     yield from tiles.windows(source, lines)
     yield from tiles.rows(lines)
     yield from values.begun_with(text, lines)
-    yield from ends.guardless(text, lines)
-    yield from ends.unguarded(text, lines)
     yield from tiles.who_fills(lines)
     yield from values.cut(text, lines)
     yield from ends.at_ends(lines)
@@ -55,6 +59,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from indices.turned(lines)
     yield from indices.runs(text, lines)
     yield from loops.ends(lines)
+    yield from indices.of_several(text[:MOST], lines)
     yield from indices.of_many(text, lines)
     yield from indices.below_0(lines)
     yield from threads.of_one_thread(source, lines)
@@ -63,3 +68,12 @@ def edits(source: str) -> Iterator[Edit]:
     yield from threads.one_of_all(lines)
     yield from threads.one_for_all(lines)
     yield from islice(loops.without_counter(text[:MOST]), SEVERAL)
+
+
+def guards(source: str) -> Iterator[Edit]:
+    """Conditions where there are none, which are tried after changes of those that there are."""
+    text, lines = plain(source), list(lines_of(source))
+    if max(map(len, text.split("\n"))) <= LONGEST:
+        yield from ends.guardless(text, lines)
+        yield from ends.unguarded(text, lines)
+        yield from ends.handed_on(source, lines)

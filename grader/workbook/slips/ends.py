@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from grader.workbook.cuda_source import int_sizes
+from grader.workbook.cuda_source import int_sizes, shared_extents
 from grader.workbook.edit import MOST, SEVERAL, Edit, Line, in_front, in_place
 
 _INDICES = 20  # that are looked at: bounds a stranger's work
@@ -16,6 +16,10 @@ _WIDE = r"(?:\(\s*(?:size_t|long long)\s*\)\s*|(?:size_t|long long)\s*\(\s*)?"
 _STORE = re.compile(
     rf"^\s*(?P<to>\w+\[\s*(?:(?P<one>[A-Za-z_]\w*)|{_WIDE}(?P<row>[A-Za-z_]\w*)\s*\)?\s*\*\s*(?P<by>\w+)\s*\+\s*"
     r"(?P<column>[A-Za-z_]\w*))\s*\]\s*[-+*]?=(?!=)[^;]*;\s*)$"
+)
+_ADDS = re.compile(
+    r"^\s*(?P<to>)atomicAdd\(\s*(?:&\s*\w+\[\s*(?P<one>[A-Za-z_][\w.]*)\s*\]|\w+\s*\+\s*(?P<other>[A-Za-z_][\w.]*))\s*,"
+    r"\s*(?P<from>\w+)\[(?P<index>[^\[\]]{1,60})\]\s*\)\s*;"
 )
 _AS_ANOTHER = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<first>[A-Za-z_]\w*)\s*\+\s*[^;=]{1,60};")
 _CLAMPED = re.compile(
@@ -66,6 +70,18 @@ def guardless(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 held = f"{column} < {size}" if row is None else f"{row} < {size} && {column} < {by}"
                 if size != by:
                     yield in_front(line, found.start("to"), f"if ({held}) ", "the assignment", why)
+
+
+def handed_on(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Elements of an array in shared memory that threads add to others, of which there are more than elements."""
+    extents = shared_extents(source)
+    for line in lines:
+        found = _ADDS.search(line.text)
+        if found and (extent := extents.get(found["from"])):
+            index = found["one"] or found["other"]
+            if found["index"].strip() == index:
+                why = f"`{found['from']}` has {extent} elements, and a block more threads."
+                yield in_front(line, found.start("to"), f"if ({index} < {extent}) ", "`atomicAdd`", why)
 
 
 def at_ends(lines: Sequence[Line]) -> Iterator[Edit]:

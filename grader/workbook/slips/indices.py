@@ -26,6 +26,9 @@ _UNSIGNED_FROM = re.compile(
     r"\b(?:unsigned(?:\s+(?:int|long(?:\s+long)?))?|size_t|u?int(?:32|64)_t)\s+\w+\s*=\s*"
     r"(?P<both>(?P<one>\w+)\s*-\s*(?P<other>\w+))\s*[;,]"
 )
+_OWN = re.compile(
+    r"\b(?P<name>\w+)\s*=[^;=]{0,40}\bblockIdx\.(?P<axis>[xyz])\s*\)?\s*\*\s*(?P<by>\w+(?:\.[xyz])?)\s*\+\s*(?:threadIdx|\w+)"
+)
 _MANY_EACH = re.compile(r"\(\s*[^()]*\bthreadIdx\.x\s*\)\s*\*\s*(?P<many>\w+)\s*;")
 _ONE_EACH = re.compile(r"\[\s*(?P<one>threadIdx\.x)\s*\+")
 _WARP = ("32", "warpSize")
@@ -110,6 +113,19 @@ def below_0(lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _UNSIGNED_FROM.finditer(line.text):
             new = f"{found['one']} < {found['other']} ? 0 : {found['both']}"
             yield in_place(line, found, "both", new, "An unsigned number below 0 becomes a very large one.")
+
+
+def of_several(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Blocks whose threads take several elements each, as far apart as a block has threads, that begin a block's
+    threads apart."""
+    for line in lines:
+        for found in _OWN.finditer(line.text):
+            name, by = found["name"], found["by"]
+            taken = re.findall(rf"\b{name}\s*\+\s*(?:(\d)\s*\*\s*)?{re.escape(by)}\b", text)
+            many = max((int(each or 1) for each in taken), default=0) + 1
+            if many > 1:
+                why = f"A block takes {many} * {by} elements."
+                yield in_place(line, found, "by", f"({many} * {by})", why)
 
 
 def of_many(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from grader.workbook.cuda_source import line_at
 from grader.workbook.edit import SEVERAL, Edit, Line, all_instead, in_place, in_text, lines_around
 from grader.workbook.suspects.loops import loops_of
 
@@ -28,6 +29,18 @@ _KEPT = re.compile(
 )
 _INDEX = re.compile(r"\b\w+\[(?P<index>[^\[\];]{1,80})\](?!\s*=(?!=))")
 _LOOP = re.compile(r"\b(for|while|do|switch)\b")
+_DO = re.compile(
+    r"\b(?P<head>do)\s*\{(?P<body>[^{}]{1,600}(?:\{[^{}]{0,300}\}[^{}]{0,300}){0,4})\}\s*(?P<until>while\s*\((?P<condition>[^;{}]{1,200})\)\s*;)"
+)
+_WHOLE_RUN = re.compile(
+    r"\bif\s*\(\s*(?P<first>\w+)\s*\+\s*(?P<many>\w+)\s*(?P<sign>>=?)\s*(?P<size>\w+)\s*\)\s*(?:return\s*;|\{\s*return\s*;\s*\})"
+)
+_STORES = re.compile(
+    r"(?<=[;{}])\s*(?P<all>(?:\w+\[[^\[\]]{1,80}\]\s*=(?!=)\s*(?P<value>[^;{}]{1,100})|atomicAdd\([^;{}]{1,100}\));)"
+)
+_ONE_OFF = re.compile(
+    r"\b(?P<if>if)\s*\(\s*(?P<name>\w+)\s*>=\s*(?P<by>\w+)\s*\)\s*\{?\s*(?P=name)\s*-=\s*(?P=by)\s*;"
+)
 HALF_A_WARP = 16
 """Lanes, by which the first of a warp's shuffles goes."""
 
@@ -47,6 +60,62 @@ def starts(text: str) -> Iterator[Edit]:
             )
             begins = f"{found['name']} = {new}"
             yield in_text(text, found.start(), found.end("start"), begins, why)
+
+
+def asked_first(text: str) -> Iterator[Edit]:
+    """A loop that asks before its first turn too."""
+    for found in filter(lambda each: "[" in each["body"], _DO.finditer(text)):
+        head = f"while ({found['condition'].strip()})"
+        changes = ((*found.span("head"), head), (*found.span("until"), ""))
+        line = line_at(text, found.start())
+        said = f"`{head} {{ … }}` in place of `do {{ … }} {head};` from line {line} on"
+        yield Edit(
+            said,
+            line,
+            changes,
+            "`do` has one turn before it asks, which a thread without an element has too.",
+        )
+
+
+def whole_runs(text: str) -> Iterator[Edit]:
+    """What is left of a run of elements, of a thread that returns where it has not all of them."""
+    for found in _WHOLE_RUN.finditer(text):
+        first, size = found.group("first", "size")
+        inside = re.compile(
+            rf"\bfor\s*\([^;=]{{0,30}}?\b(?P<name>\w+)\s*=\s*(?P<start>{first}|0)\s*;\s*(?P<condition>(?P=name)\s*<[^;]{{1,60}}?)\s*;"
+        )
+        loop = inside.search(text, found.end())
+        if loop:
+            index = loop["name"] if loop["start"] == first else f"{first} + {loop['name']}"
+            condition = f"{loop['condition']} && {index} < {size}"
+            line, at = line_at(text, found.start()), line_at(text, loop.start("condition"))
+            changes = ((*found.span(), ""), (*loop.span("condition"), condition))
+            said = f"line {line} left out and `{condition}` in place of `{loop['condition']}` in line {at}"
+            why = "Else a thread that has not all of its elements takes none of them."
+            yield Edit(said, line, changes, why)
+
+
+def once_more(text: str) -> Iterator[Edit]:
+    """What a loop stores before it sets the values anew, behind it for the last of them."""
+    for loop in islice(loops_of(text), SEVERAL):
+        for found in islice(_STORES.finditer(loop.body), SEVERAL):
+            value, behind = (
+                re.findall(r"[A-Za-z_]\w*", found["value"] or found["all"]),
+                loop.body[found.end() :],
+            )
+            if any(re.search(rf"\b{name}\s*=(?!=)", behind) for name in value):
+                at = loop.inside + len(loop.body)
+                line, said = line_at(text, loop.inside + found.start("all")), found["all"].strip()
+                why = "What the last turn sets is stored by no further one."
+                change = (at, at, f" {said}")
+                yield Edit(f"`{said}` of line {line} once more behind the loop", line, (change,), why)
+
+
+def taken_off(text: str) -> Iterator[Edit]:
+    """A remainder that is made by one subtraction, where there may be several in it."""
+    for found in _ONE_OFF.finditer(text):
+        why = f"There may be more than one `{found['by']}` in it."
+        yield in_text(text, *found.span("if"), "while", why)
 
 
 def left(text: str) -> Iterator[Edit]:

@@ -44,6 +44,9 @@ _ADDED = re.compile(
     r"^[ \t]*(?:if\s*\((?:[^()]|\([^()]*\)){1,100}\)\s*)?"
     r"(?P<add>)(?:atomicAdd\([^;]*,\s*(?P<value>[^;,]{1,60})\)|[^;=]{1,60}\+=\s*(?P<term>[^;]{1,60}))\s*;"
 )
+_ONE_ROW = re.compile(
+    r"(?:\(|&&|\|\|)\s*threadIdx\.[xyz]\s*==\s*(?P<which>(?!0\b)[\w.]+(?:\s*-\s*1)?)\s*(?=\)|&&|\|\|)"
+)
 _REST = (
     r"\bif\s*\(\s*(?P<one>)(?:(?:[^;{{}}()<>=&|]{{1,60}}\+\s*)?(?:{own})(?:\s*\+[^;{{}}()<>=&|]{{1,60}})?\s*<"
     r"(?:[^;{{}}()<>=&|]|&(?!&)|\([^;{{}}()]*\)){{1,60}}\)|(?:{own})\s*==\s*0\s*\)\s*(?:\{{\s*)?for\b)"
@@ -172,6 +175,24 @@ def rests(lines: Sequence[Line]) -> Iterator[Edit]:
                 "the condition" if found.re is patterns[0] else f"the loop's condition `{found['condition']}`"
             )
             yield in_front(line, found.start("one"), "blockIdx.x == 0 && ", what, why)
+
+
+def first_row(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """What the first threads of each block are to do, and those of the first block alone do."""
+    in_grid = {
+        found[1]: found[2]
+        for found in re.finditer(
+            r"\b(\w+)\s*=[^;=]{0,60}\bblockIdx\.([xyz])\b[^;]{0,80}\bthreadIdx\.\2\b[^;]{0,60};", text
+        )
+    }
+    for line in lines:
+        for found in re.finditer(r"(?:\(|&&|\|\|)\s*(?P<name>\w+)\s*==\s*0\b", line.text):
+            if axis := in_grid.get(found["name"]):
+                why = f"`{found['name']}` is 0 in the first block alone."
+                yield in_place(line, found, "name", f"threadIdx.{axis}", why)
+        for found in _ONE_ROW.finditer(line.text):
+            why = "The first threads of a block have an element wherever any has."
+            yield in_place(line, found, "which", "0", why)
 
 
 def one_for_all(lines: Sequence[Line]) -> Iterator[Edit]:

@@ -32,7 +32,7 @@ NO_REST = """// /// launch
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
 {
     int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
-    if (i + 3 >= N) return;
+    if (N - i < 4) return;
     for (int j = i; j < i + 4; j++) c[j] = a[j] + b[j];
 }
 """
