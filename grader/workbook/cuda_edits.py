@@ -143,7 +143,10 @@ def _stored_if(source: str) -> Iterator[Edit]:
     stores: list[_Place] = []
     for found in _STORE_IF.finditer(text):
         opened, target, name, closed = found.groups()
-        if name in shared and bool(opened) == bool(closed):
+        set_before = re.search(
+            rf"(?:^|[;{{}}])\s*{re.escape(target)}\s*=(?!=)[^;{{}}]{{1,100}};\s*$", text[: found.start()]
+        )
+        if name in shared and bool(opened) == bool(closed) and not set_before:
             end = found.end() if opened else found.end() - len(closed or "")
             stores.append((name, line_at(text, found.start()), (end, end, f" else {target} = 0;")))
     for group in _each_and_all(stores):

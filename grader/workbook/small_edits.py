@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from grader.workbook.cuda_source import plain
+from grader.workbook.cuda_source import int_sizes, plain
 from grader.workbook.edit import MOST, Edit, all_instead, instead, lines_around, where
 
 _TOKEN = re.compile(r"\d[\w.]*|[A-Za-z_]\w*|//|<<=|>>=|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||\+\+|--|->|::|[^\s\w]")
@@ -32,6 +32,8 @@ _NO_OPERAND = re.compile(rf"{_TYPE.pattern}|const|return|else|if|for|while|\w+_c
 _OF_PLACE = re.compile(r"\b(?:thread|block)Idx\b|\b(?:block|grid)Dim\b")
 _TWO_AXES = re.compile(r"\b(?:thread|block)Idx\.y\b")
 
+_SHUFFLED = re.compile(r"__shfl_\w+\s*\([^,()]+,\s*(?P<own>[\w.]+)\s*,[^,()]+\)")
+
 _BINDS = {
     **dict.fromkeys(("*", "/", "//", "%"), 6),
     **dict.fromkeys(("+", "-"), 5),
@@ -45,23 +47,29 @@ _BINDS = {
 
 _OF_ENDS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _OTHER = {
-    "==": "!=",
-    "!=": "==",
-    "&&": "||",
-    "||": "&&",
-    "+": "-",
-    "-": "+",
-    "/": "%",
-    "%": "/",
-    "<<": ">>",
-    ">>": "<<",
+    "==": ["!="],
+    "!=": ["=="],
+    "&&": ["||"],
+    "||": ["&&"],
+    "+": ["-", "*"],
+    "-": ["+"],
+    "/": ["%", "*"],
+    "%": ["/"],
+    "<<": [">>"],
+    ">>": ["<<"],
 }
 _SETS = {"+=": "=", "=": "+=", "*=": "+=", "-=": "+="}
 _OPENS, _CLOSES = {")": "(", "]": "["}, {"(": ")", "[": "]"}
 _OF = (".", "->", "::")
 _COMPONENTS = "xyzw"
 
-_LIKELY, _NEXT, _FAR, _LAST = range(4)
+_BUILT_INS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+_BEFORE_TERM = ("+", "-", "+=", "=", "(", "[", ",", ":", "?")
+_BEHIND_TERM = ("+", "-", ";", ")", "]", ",", ":")
+_WHOLE_ARGUMENTS = (("[", "]"), (",", ")"), ("(", ","), (",", ","))
+_MOST_FACTORS = 5
+
+_LIKELY, _NEXT, _FAR, _FARTHER, _LAST = range(5)
 """How soon a change is tried."""
 
 _LONGEST = 100
@@ -207,7 +215,7 @@ def edits(source: str, near: Collection[int] = ()) -> Iterator[Edit]:
     places is changed in all, and in each."""
     text = _DIRECTIVE.sub(lambda found: " " * len(found[0]), plain(source))[:MOST]
     parts = _Expressions.of(text)
-    kinds = (_of_operators, _of_numbers, _of_members, _of_names)
+    kinds = (_of_operators, _of_numbers, _of_members, _of_built_ins, _of_shuffles, _of_names, _of_factors)
     return _in_order(parts, chain.from_iterable(kind(parts) for kind in kinds), near)
 
 
@@ -267,7 +275,7 @@ def _of_operators(parts: _Expressions) -> Iterator[_Small]:
         first, last = parts.operands(at, first, last)
         left, right = parts.piece(first, at - 1), parts.piece(at + 1, last)
         rank = _NEXT if sign in _OF_ENDS else _LAST if compares else _FAR
-        if other := _OF_ENDS.get(sign) or _OTHER.get(sign):
+        for other in [_OF_ENDS[sign]] if sign in _OF_ENDS else _OTHER.get(sign, []):
             yield parts.changed(rank, first, last, f"{left} {other} {right}")
         if compares:
             # Of numbers that are equal, or are not, one more or less would only have nobody go that way.
@@ -296,8 +304,16 @@ def _in_parentheses(parts: _Expressions, at: int, first: int, last: int) -> Iter
 
 
 def _of_numbers(parts: _Expressions) -> Iterator[_Small]:
-    """One more than a number, or less, half of it, or twice as much."""
+    """One more than a number, or less, half of it, or twice as much; an integer's name in place of an index or an
+    argument; and in floating point 0 in place of 1."""
+    names = _integers(parts)[:_MOST_FACTORS]
     for at, token in enumerate(parts.tokens):
+        if re.fullmatch(r"1\.0*f?", token.text):
+            yield parts.changed(_FAR, at, at, token.text.replace("1", "0", 1))
+        if token.text.isdecimal() and 0 < at < len(parts.tokens) - 1:
+            around = parts.tokens[at - 1].text, parts.tokens[at + 1].text
+            for name in names if around in _WHOLE_ARGUMENTS else ():
+                yield parts.changed(_FARTHER, at, at, name)
         if token.text.isdecimal():
             own = int(token.text)
             for other in dict.fromkeys((own + 1, own - 1, own // 2, own * 2)):
@@ -317,10 +333,63 @@ def _of_members(parts: _Expressions) -> Iterator[_Small]:
                     yield parts.changed(_FAR, first, at, whole[:-1] + other)
 
 
+def _of_built_ins(parts: _Expressions) -> Iterator[_Small]:
+    """Another built-in variable of the same axis: how many there are in place of which one it is, or a block's number
+    in place of a thread's."""
+    for at in range(1, len(parts.tokens) - 3):
+        own = parts.tokens[at].text
+        for other in _BUILT_INS if own in _BUILT_INS and parts.tokens[at + 1].text == "." else ():
+            new = f"{other}.{parts.tokens[at + 2].text}"
+            compared = [
+                parts.piece(max(at - 4, 0), at - 1),
+                parts.piece(at + 3, min(at + 6, len(parts.tokens) - 1)),
+            ]
+            # What is compared with itself tells nothing.
+            if other != own and not any(new in beside and re.search("[<>=]", beside) for beside in compared):
+                yield parts.changed(_FARTHER, at, at + 2, new)
+
+
+def _of_shuffles(parts: _Expressions) -> Iterator[_Small]:
+    """What a thread has itself in place of what another lane has."""
+    for at, token in enumerate(parts.tokens):
+        last = parts.ends(at - 1) if token.text.startswith("__shfl_") else None
+        if last is not None and (found := _SHUFFLED.fullmatch(parts.piece(at, last))):
+            yield parts.changed(
+                _FARTHER, at, last, found["own"], why="A shuffle gives what another lane has."
+            )
+
+
+def _of_factors(parts: _Expressions) -> Iterator[_Small]:
+    """A term of a sum, or what is added, counted in sizes or constants: a row by its length, a step by its width."""
+    sizes, _ = int_sizes(parts.text)
+    factors = [*constants_of(parts.text), *sizes][:_MOST_FACTORS]
+    known = _integers(parts)
+    for at, token in enumerate(parts.tokens):
+        first, last = parts.begins(at + 1), at
+        if first is None or not 0 < first <= last < len(parts.tokens) - 1:
+            continue
+        of_built_in = parts.tokens[first].text in _BUILT_INS and at == first + 2
+        if (token.text in known and first == at) or of_built_in:
+            before, behind = parts.tokens[first - 1].text, parts.tokens[last + 1].text
+            in_sum = {"+", "-"} & {before[:1], behind}
+            if in_sum and before in _BEFORE_TERM and behind in _BEHIND_TERM:
+                own = parts.piece(first, last)
+                for factor in factors:
+                    if factor != own:
+                        # A thread whose elements are side by side is right as well, and slower.
+                        yield parts.changed(
+                            _LAST if of_built_in else _FARTHER, first, last, f"{own} * {factor}"
+                        )
+
+
 def _of_names(parts: _Expressions) -> Iterator[_Small]:
     """Another integer that the text declares."""
-    names = dict.fromkeys(name for pair in _INTEGER.findall(parts.text) for name in pair if name)
-    return _exchanged(parts, [*names])
+    return _exchanged(parts, _integers(parts))
+
+
+def _integers(parts: _Expressions) -> list[str]:
+    """The integers that the text declares."""
+    return [*dict.fromkeys(name for pair in _INTEGER.findall(parts.text) for name in pair if name)]
 
 
 def _exchanged(parts: _Expressions, names: Sequence[str]) -> Iterator[_Small]:

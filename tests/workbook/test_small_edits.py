@@ -56,6 +56,11 @@ MADE = {edit.said: edit for edit in EDITS}
             "i = blockIdx.x * blockDim.x;",
         ),
         ("`float4` in place of `float4* packs` in line 11", 11, None),
+        ("`gridDim.x` in place of `blockIdx.x` in line 12", 12, "i = gridDim.x * blockDim.x + threadIdx.x;"),
+        ("`threadIdx.x * N` in place of `threadIdx.x` in line 12", 12, "blockDim.x + threadIdx.x * N;"),
+        ("`blockIdx.x * blockDim.x * threadIdx.x` in place of `blockIdx.x * blockDim.x + threadIdx.x` in line 12", 12,
+         "blockIdx.x * blockDim.x * threadIdx.x;"),
+        ("`w` in place of `1` in line 6", 6, "atomicAdd(&counts[w & 0xff00 >> 8], w);"),
     ],
 )  # fmt: skip
 def test_what_is_tried(said: str, line: int, becomes: str | None) -> None:

@@ -23,7 +23,7 @@ from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counted_terms import MOST_INSTRUCTIONS, executed
 from grader.judge.refused import Refused
-from grader.workbook import begins, compiler, cuda_edits, small_edits
+from grader.workbook import begins, compiler, cuda_edits, slips, small_edits
 from grader.workbook.compiler import CompileFailed
 from grader.workbook.edit import Edit
 from grader.workbook.kernel_file import parse_source
@@ -33,7 +33,7 @@ from grader.workbook.suspects import integers, loops
 from grader.workbook.suspects.shared_memory import of_own_elements
 from grader.workbook.topic import Topic
 
-MOST = 96
+MOST = 256
 """Changes of a file's code that are tried at the most."""
 
 MOST_OF_LAUNCH = 32
@@ -45,6 +45,8 @@ TOGETHER = 16
 PTX_TOGETHER, PTX = 1 << 17, 1 << 19
 """Characters of PTX that are compiled at a time, and in all: of a loop that is unrolled hundreds of times there are so
 many that each change takes half a second."""
+LARGE = 1 << 24
+"""Operations and bytes of the largest case that what mends a kernel has to get right: a tenth of a second."""
 
 MORE = 1.5
 """By this factor, it is no longer the same work."""
@@ -56,6 +58,9 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
 _OF_C = re.compile(r'\bextern\s+"C"')
 _TOP = re.compile(r"^(?=\.(?:visible|weak|extern|entry|func|global|const|shared)\b)", re.MULTILINE)
 _ACCESS = re.compile(r"^\s*(?:@!?%p\d+\s+)?((?:ld|st|atom|red)\.[\w.:]+)", re.MULTILINE)
+_DECLARED = re.compile(
+    r"\b(?:constexpr\s+[\w ]*?|struct|class|enum(?:\s+class)?|using)\s*\b(\w+)\s*(?=[={;:])"
+)
 _SPACE = re.compile(r"ladder_try_(\d+)_")
 _OF_BLOCK = re.compile(r"^// *block *=")
 _LOOP = (
@@ -249,7 +254,7 @@ def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_the
     near = () if line is None else (line - 1, line)
     known = sorted(cuda_edits.edits(source), key=lambda edit: edit.line not in near)
     found: dict[str, Edit] = {}
-    for edit in chain(known, small_edits.edits(source, near) if any_there_are else ()):
+    for edit in chain(known, slips.guards(source), small_edits.edits(source, near) if any_there_are else ()):
         if not edit.lines(source) <= kernel.file.given and (not only or edit.line in only):
             found.setdefault(edit.applied(source), edit)
     found.pop(source, None)
@@ -315,7 +320,7 @@ def _together(kernel: Kernel, edits: Sequence[Edit]) -> list[tuple[Edit, Kernel]
     texts = [edit.applied(source) for edit in edits]
     while texts:
         unit, starts = _unit(texts)
-        names = [f"{_space(number)}::{name}" for number in range(len(texts)) for name in kernels]
+        names = [_qualified(name, source, number) for number in range(len(texts)) for name in kernels]
         # To PTX alone: nobody asks for the registers of machine code.
         arch = kernel.build.arch.replace("sm_", "compute_")
         try:
@@ -346,7 +351,8 @@ def _accesses(ptx: str) -> set[str]:
 def _one_of(kernel: Kernel, edit: Edit, text: str, build: Build, number: int, ptx: str) -> Kernel:
     """A changed kernel, which takes the resources that it took before, of what was compiled together."""
     before = kernel.build
-    lowered = {name: build.lowered[f"{_space(number)}::{name}"] for name in kernel.file.kernels}
+    own = kernel.file.source
+    lowered = {name: build.lowered[_qualified(name, own, number)] for name in kernel.file.kernels}
     used = {symbol: before.resources[before.lowered[name]] for name, symbol in lowered.items()}
     built = replace(build, ptx=ptx, lowered=lowered, resources=used)
     file = kernel.file
@@ -354,6 +360,21 @@ def _one_of(kernel: Kernel, edit: Edit, text: str, build: Build, number: int, pt
         changed = parse_source(text, file.signature, file.path)
         return Kernel(replace(changed, given=file.given), built, kernel.constants)
     return Kernel(replace(file, source=text), built, kernel.constants)
+
+
+def _qualified(name: str, source: str, number: int) -> str:
+    """The name of a kernel in a changed text's namespace, with those of the file's constants and types that it has for
+    its template."""
+    own = {*_DECLARED.findall(source)}
+    kernel, made, arguments = name.partition("<")
+    arguments = re.sub(
+        r"(?<![\w:])[A-Za-z_]\w*", lambda each: _in(number, each[0]) if each[0] in own else each[0], arguments
+    )
+    return f"{_in(number, kernel)}{made}{arguments}"
+
+
+def _in(number: int, name: str) -> str:
+    return f"{_space(number)}::{name}"
 
 
 def _space(number: int) -> str:
@@ -399,10 +420,13 @@ def behind(topic: Topic, edit: Edit, source: str, case: Case) -> Iterator[Case]:
 
 
 def others(runner: CaseRunner, tried: Collection[Case]) -> Iterator[Case]:
-    """The topic's other public cases that are small, which a change that these come out right with has to get right as
-    well: at a few sizes alone much else comes out right."""
-    public = (case for case in cases.public(runner.topic) if case not in tried)
-    yield from (case for case in public if work(runner.topic, case.problem) <= SMALL)
+    """The topic's other public cases that are small, and the two largest that take no time, which a change that these
+    come out right with has to get right as well: at a few sizes alone much else comes out right."""
+    topic = runner.topic
+    public = [case for case in cases.public(topic) if case not in tried]
+    yield from (case for case in public if work(topic, case.problem) <= SMALL)
+    larger = [case for case in public if case.kind == "exact" and SMALL < work(topic, case.problem) <= LARGE]
+    yield from sorted(larger, key=lambda case: work(topic, case.problem))[-2:]
 
 
 def everywhere(runner: CaseRunner, kernel: Kernel, tried: Collection[Case]) -> bool:
