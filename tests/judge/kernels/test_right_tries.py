@@ -302,6 +302,16 @@ def test_a_printf_is_told_that_is_counted_with_the_rest(calls: int, told: bool) 
     assert right_tries.printing(current).startswith("Line 10 prints: ") == told
 
 
+@pytest.mark.parametrize(
+    ("second", "told"), [("extern __shared__ float right[]", True), ("float* right = left + 64", False)]
+)
+def test_two_arrays_at_one_address_are_told_though_they_come_out_right(second: str, told: bool) -> None:
+    text = FOURS.replace("    for", f"    extern __shared__ float left[];\n    {second};\n    for", 1)
+    file = parse_source(text, topics.load("vector_add").signature, Path("mine.cu"))
+    said = right_tries.by_luck(KernelSubmission(name="mine.cu", file=file))
+    assert said.startswith("Line 11: `left` and `right` begin at the same address") == bool(said) == told
+
+
 @pytest.mark.parametrize(("threads", "few"), [(1, True), (16, True), (32, False)])
 def test_blocks_of_less_than_a_warp_are_told(threads: int, few: bool) -> None:
     topic = topics.load("vector_add")
