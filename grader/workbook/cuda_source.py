@@ -1039,6 +1039,15 @@ def kernels(source: str) -> dict[str, list[str]]:
     return {each["name"]: [taken(one) for one in each["taken"].split(",")] for each in found}
 
 
+def never_used(source: str, name: str) -> bool:
+    """Whether kernels of a text take an argument of this name, and none of them has it in its body."""
+    text = plain(source)
+    own = [each for each in KERNEL.finditer(text) if re.search(rf"\b{name}\b", each["taken"])]
+    ends = [text.find("\n}", each.end()) for each in own]
+    bodies = [text[each.end() : end if end >= 0 else None] for each, end in zip(own, ends, strict=True)]
+    return bool(own) and not any(re.search(rf"\b{name}\b", body) for body in bodies)
+
+
 def taken(parameter: str) -> str:
     """The type that a parameter points to, `float*`, without its name and qualifiers; "" where it does not point."""
     pointed, star, _ = _QUALIFIER.sub(" ", parameter).partition("*")

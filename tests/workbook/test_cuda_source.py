@@ -26,6 +26,7 @@ from grader.workbook.cuda_source import (
     lacks_block,
     lacks_thread,
     moved,
+    never_used,
     of_first_thread,
     of_no_thread,
     one_a_thread,
@@ -527,3 +528,13 @@ def test_a_line_of_thread_0_alone(condition: str, first: bool) -> None:
     own = "int x = threadIdx.x, y = threadIdx.y;"
     source = f"__global__ void k()\n{{\n{own}\nif ({condition}) {{\n    a[0] = 0;\n}}\n}}\n"
     assert of_first_thread(source, 5) is first
+
+
+def test_what_a_kernel_takes_and_never_uses() -> None:
+    text = (
+        "__global__ void k(const float* a, float* out) {\n    x = a[0];  // out\n}\nvoid f() { out = 0; }\n"
+    )
+    assert never_used(text, "out")
+    assert not never_used(text, "a")
+    assert not never_used(text, "other")
+    assert not never_used(text + text.replace("x =", "out[0] ="), "out")

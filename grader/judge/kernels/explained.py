@@ -66,6 +66,8 @@ EXPLAINING = 1 << 20
 MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned", "undefined_shuffle")
 """Findings behind which there may be a mistake in the text that is not where they are."""
 
+NO_STORE = "No line of the kernel stores to `{array}`."
+
 OF_ITS_OWN = (
     ": in line {line} each thread reads what it has stored in `{array}` itself. Let it read what another thread has "
     "stored, with a __syncthreads() in between."
@@ -370,6 +372,9 @@ def _of_unwritten(first: Seen, larger: Sequence[Seen], idle: str) -> Refused:
     seen = refusal.reason.removesuffix(WHICH_THREAD).removesuffix(NOTHING_WRITTEN)
     if seen == refusal.reason:  # the comparison knows why
         return refusal
+    array = first.comparison.mismatch.array if first.comparison.mismatch else ""
+    if first.comparison.never_written and cuda_source.never_used(first.source, array):
+        return refusal.saying(f"{seen}{NO_STORE.format(array=array)}")
     if why := loops.without_rest(first.source) or idle:
         return refusal.saying(f"{seen}{why}")
     telling = first.tells and (first.several_blocks or not any(other.missing for other in larger))

@@ -342,10 +342,13 @@ def _in_place(
 def _of_block(lost: _Term, extra: _Term, shapes: Mapping[str, tuple[int, ...]], run: CaseRun) -> str:
     """Of an index that leaves out the blocks before its own, where each thread has one element along that side."""
     shape, launch = shapes[lost.input], run.planned.launches[0]
-    block = launch.block
+    block, source = launch.block, run.kernel.file.source
     due, got = (np.unravel_index(term.place, shape) for term in (lost, extra))
     for axis, (right, wrong) in enumerate(zip(reversed(due), reversed(got), strict=True)):
         own = axis < 2 and launch.grid[axis] == -(-shape[-1 - axis] // block[axis])
+        own = own and not re.search(
+            rf"\bblockIdx\.{'xyz'[axis]}\s*[/%]", source
+        )  # blocks with a numbering of their own
         if own and right != wrong and block[axis] > 1 and wrong == right % block[axis]:
             return OF_BLOCKS.format(axis="xyz"[axis], block=block[axis])
     return ""
