@@ -34,7 +34,7 @@ _WITH_BODY = re.compile(r"\bif\b[^{]*;\s*$")
 _UNBRACED_IF = re.compile(r"\bif\b[^{;]*$")
 _OVER_BLOCKS = re.compile(
     r"(?:(?P<front>[\w.]+|\))\s*\*\s*(?:\(\s*[\w ]+\)\s*|[\w<> ]+\((?=\s*blockIdx\.[xyz]\s*\)))?)?"
-    r"\bblockIdx\.(?P<axis>[xyz])\s*\)?\s*(?:\*\s*(?P<behind>[A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.(?P=axis)\b"
+    r"\bblockIdx\.(?P<axis>[xyz])\s*\)?\s*(?:\*\s*(?P<behind>[A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.(?P=axis)\b(?!\s*[%/])"
 )
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
 _LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
@@ -1039,13 +1039,22 @@ def kernels(source: str) -> dict[str, list[str]]:
     return {each["name"]: [taken(one) for one in each["taken"].split(",")] for each in found}
 
 
+def body_of(text: str, kernel: str) -> tuple[int, int] | None:
+    """Where the body of a kernel begins and ends, in a text without comments."""
+    name = kernel.partition("<")[0]
+    found = next((each for each in KERNEL.finditer(text) if each["name"] == name), None)
+    if found is None:
+        return None
+    end = text.find("\n}", found.end())
+    return found.end(), end if end >= 0 else len(text)
+
+
 def never_used(source: str, name: str) -> bool:
     """Whether kernels of a text take an argument of this name, and none of them has it in its body."""
     text = plain(source)
-    own = [each for each in KERNEL.finditer(text) if re.search(rf"\b{name}\b", each["taken"])]
-    ends = [text.find("\n}", each.end()) for each in own]
-    bodies = [text[each.end() : end if end >= 0 else None] for each, end in zip(own, ends, strict=True)]
-    return bool(own) and not any(re.search(rf"\b{name}\b", body) for body in bodies)
+    own = [each["name"] for each in KERNEL.finditer(text) if re.search(rf"\b{name}\b", each["taken"])]
+    bodies = [body_of(text, each) for each in own]
+    return bool(own) and not any(body and re.search(rf"\b{name}\b", text[slice(*body)]) for body in bodies)
 
 
 def taken(parameter: str) -> str:

@@ -32,6 +32,8 @@ _NO_OPERAND = re.compile(rf"{_TYPE.pattern}|const|return|else|if|for|while|\w+_c
 _OF_PLACE = re.compile(r"\b(?:thread|block)Idx\b|\b(?:block|grid)Dim\b")
 _TWO_AXES = re.compile(r"\b(?:thread|block)Idx\.y\b")
 
+_ARRAY = re.compile(r"\*\s*(?:const\s+|__restrict__\s+)*(\w+)\s*[,)]")
+_SHUFFLES = ("__shfl_down_sync", "__shfl_up_sync", "__shfl_xor_sync")
 _SHUFFLED = re.compile(r"__shfl_\w+\s*\([^,()]+,\s*(?P<own>[\w.]+)\s*,[^,()]+\)")
 
 _BINDS = {
@@ -215,7 +217,16 @@ def edits(source: str, near: Collection[int] = ()) -> Iterator[Edit]:
     places is changed in all, and in each."""
     text = _DIRECTIVE.sub(lambda found: " " * len(found[0]), plain(source))[:MOST]
     parts = _Expressions.of(text)
-    kinds = (_of_operators, _of_numbers, _of_members, _of_built_ins, _of_shuffles, _of_names, _of_factors)
+    kinds = (
+        _of_operators,
+        _of_numbers,
+        _of_members,
+        _of_built_ins,
+        _of_shuffles,
+        _of_arrays,
+        _of_names,
+        _of_factors,
+    )
     return _in_order(parts, chain.from_iterable(kind(parts) for kind in kinds), near)
 
 
@@ -284,7 +295,9 @@ def _of_operators(parts: _Expressions) -> Iterator[_Small]:
             continue
         yield parts.changed(_NEXT, first, last, left)
         if sign in ("*", "+", "&&", "||"):
-            yield parts.changed(_LAST, first, last, right)
+            yield parts.changed(_FAR if sign == "&&" else _LAST, first, last, right)
+        if sign == "&&" and parts.tokens[at + 1].text[:1].isdecimal():
+            yield parts.changed(_FAR, first, last, f"{left} & {right}")
 
 
 def _in_parentheses(parts: _Expressions, at: int, first: int, last: int) -> Iterator[_Small]:
@@ -357,6 +370,16 @@ def _of_shuffles(parts: _Expressions) -> Iterator[_Small]:
             yield parts.changed(
                 _FARTHER, at, last, found["own"], why="A shuffle gives what another lane has."
             )
+
+
+def _of_arrays(parts: _Expressions) -> Iterator[_Small]:
+    """Another array, and another way in which a shuffle goes."""
+    arrays = [*dict.fromkeys(_ARRAY.findall(parts.text))][:_MOST_FACTORS]
+    for at, token in enumerate(parts.tokens[:-1]):
+        alike = arrays if parts.tokens[at + 1].text == "[" else _SHUFFLES
+        for other in alike if token.text in alike else ():
+            if other != token.text:
+                yield parts.changed(_FARTHER, at, at, other)
 
 
 def _of_factors(parts: _Expressions) -> Iterator[_Small]:

@@ -24,6 +24,7 @@ __global__ void k(const float* a, float* c, int N)
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (blockIdx.x == gridDim.x && i < N / PACK) c[size_t(i) * N] += packs[i].x;
     c[N - i % 4] = a[i];
+    if (blockIdx.x < 9 && 0xff) c[N] = __shfl_up_sync(~0u, i, 2);
 }
 """
 EDITS = list(edits(SOURCE))
@@ -60,6 +61,10 @@ MADE = {edit.said: edit for edit in EDITS}
         ("`threadIdx.x * N` in place of `threadIdx.x` in line 12", 12, "blockDim.x + threadIdx.x * N;"),
         ("`blockIdx.x * blockDim.x * threadIdx.x` in place of `blockIdx.x * blockDim.x + threadIdx.x` in line 12", 12,
          "blockIdx.x * blockDim.x * threadIdx.x;"),
+        ("`blockIdx.x < 9 & 0xff` in place of `blockIdx.x < 9 && 0xff` in line 15", 15, "blockIdx.x < 9 & 0xff)"),
+        ("`c` in place of `a` in line 14", 14, "= c[i];"),
+        ("`__shfl_down_sync` in place of `__shfl_up_sync` in line 15", 15, "__shfl_down_sync(~0u, i, 2);"),
+        ("`i` in place of `__shfl_up_sync(~0u, i, 2)` in line 15", 15, "c[N] = i;"),
         ("`w` in place of `1` in line 6", 6, "atomicAdd(&counts[w & 0xff00 >> 8], w);"),
     ],
 )  # fmt: skip

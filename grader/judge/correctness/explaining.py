@@ -58,6 +58,10 @@ WHOLE_AS_GIVEN = (
     "Every wrong element is a whole number, as the inputs are, and the right ones have fractions: is a division or a "
     "root left out, or is an int, or a division of ints, between the inputs and the result?"
 )
+BITS = (
+    "Every wrong element has the bits of the integer that it has to be: `(int)x` converts a number, "
+    "`__float_as_int(x)` keeps its bits, and `__int_as_float` takes them back."
+)
 WRAPPED = "What is missing is a multiple of {turn:,}, in few elements: a counter of {bits} has run over."
 THAN = "than it has to be."
 """How ends what is said of wrong elements that are all off by one number: not why."""
@@ -114,6 +118,10 @@ def fitting(
         found = Wrong(actual.astype(np.float64), expected.astype(np.float64), places, known, block)
         if not (np.isfinite(found.came).all() and np.isfinite(found.due).all()):
             return ()
+        if actual.dtype == np.float32 and np.array_equal(
+            actual.reshape(-1)[places].view(np.int32), found.due
+        ):
+            return (BITS,)
         # Zeros come of much else.
         whole = np.array_equal(found.came, np.rint(found.came)) and found.came.any()
         if whole and not (found.due == np.rint(found.due)).any():

@@ -55,6 +55,7 @@ from grader.workbook.cuda_source import (
     one_row_a_thread,
     one_suffices,
     only_if,
+    plain,
     pointee,
     reads,
     shared_arrays,
@@ -193,7 +194,15 @@ def _of_race(finding: Finding, source: str) -> Finding:
     if other not in (0, line):
         return finding
     by_blocks = finding.scope == "grid"
-    return replace(finding, accumulates=accumulates(source, line, finding.array, by_blocks))
+    adds = accumulates(source, line, finding.array, by_blocks)
+    # What another line of the same block has stored is to be there before anybody adds to it.
+    stored = not by_blocks and finding.space == "global" and _stores_values(source, finding.array or "")
+    return replace(finding, accumulates=adds and not stored)
+
+
+def _stores_values(source: str, array: str) -> bool:
+    """Whether a line stores to an array what is no 0."""
+    return bool(re.search(rf"\b{re.escape(array)}\s*\[[^\[\]]*\]\s*=(?!=)\s*(?!0[.f]*\s*;)", plain(source)))
 
 
 def _meant_for_block(finding: Finding, source: str) -> tuple[str, bool, bool] | None:

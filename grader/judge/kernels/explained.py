@@ -254,7 +254,7 @@ def _of_shares(
 def _in_text(kernel: Kernel) -> str:
     """What is suspicious in the text of a kernel that is wrong, whatever it was seen to do."""
     said = suspects.said(kernel.file.source, kernel.build.warnings, kernel.file.path.name)
-    return said or _counted_in_scratch(kernel.file)
+    return said or _counted_in_scratch(kernel.file) or signature_lint.of_own_grid(kernel)
 
 
 def _counted_in_scratch(file: KernelFile) -> str:

@@ -94,9 +94,10 @@ def told(
 
 def _axes(unit: str, source: str) -> tuple[int, ...]:
     """The sides of a grid that go along rows, columns, or all elements: of a kernel in whose text it is plain, one."""
-    if not (side := begins.side_of_rows(source)) or unit == "element":
-        return AXES[unit]
-    return ("xy".index(side) if unit == "row" else "yx".index(side),)
+    if (side := begins.side_of_rows(source)) and unit != "element":
+        return ("xy".index(side) if unit == "row" else "yx".index(side),)
+    asks = [axis for axis in AXES[unit] if re.search(rf"\b(?:thread|block)Idx\.{'xyz'[axis]}\b", source)]
+    return tuple(asks) if "Idx." in source else AXES[unit]
 
 
 def all_one(source: str, array: str, launch: Launch) -> str:
@@ -247,7 +248,19 @@ def _why_from(span: Span, unit: str, launch: Launch, source: str) -> str:
     if rest == span.size % VECTOR:
         tiles = "is a number of tiles rounded down? If not: " if rest == span.size % TILES[0] else ""
         return f", the last {rest} of {span.size}: {tiles}{LEFT}"
+    if quotient := _rounded_down(rest, span.size, source):
+        return f", the last {rest} of {span.size}: {quotient}"
     return f": {_near(span, unit, launch, source) or _which(span, unit, launch, source)}"
+
+
+def _rounded_down(rest: int, size: int, source: str) -> str:
+    """The quotient of a size that leaves out so many."""
+    text, sizes = cuda_source.plain(source), cuda_source.int_sizes(cuda_source.plain(source))[0]
+    for found in re.finditer(r"\b([A-Za-z_]\w*)\s*/\s*(\d+)\b", text):
+        if found[1] in sizes and int(found[2]) > 1 and rest == size % int(found[2]):
+            line = cuda_source.line_at(text, found.start())
+            return f"`{found[0]}` in line {line} rounds down, and what is left over is nobody's."
+    return ""
 
 
 def _which(span: Span, unit: str, launch: Launch, source: str) -> str:

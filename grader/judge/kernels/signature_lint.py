@@ -33,6 +33,7 @@ _NAMES = {
     "uint32": "unsigned",
     "uint64": "unsigned long long",
 }
+_TO_GRID = re.compile(r"<=?\s*gridDim\.x\b")
 _INDEX = re.compile(r"\b(?:thread|block)Idx\b|\b(?:this_)?(?:grid|thread_block)\b|%(?:cta)?tid\b")
 _GOES_ROUND = re.compile(r"\bgridDim\b|\bthis_grid\b|=\s*atomic\w+\s*\(")
 _FEW_BLOCKS = (
@@ -91,6 +92,20 @@ def of_same_work(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
     if threads > 1 and not _INDEX.search(cuda_source.plain(kernel.file.source)):
         return _ALL_DO_ALL.format(threads=threads)
     return of_unused(kernel, launches)
+
+
+def of_own_grid(kernel: Kernel) -> str:
+    """That a kernel of one block goes on to gridDim.x, which is meant to be that of an earlier launch; "" of others."""
+    text = cuda_source.plain(kernel.file.source)
+    for launch in kernel.file.launches[1:]:
+        body = cuda_source.body_of(text, launch.kernel) if launch.grid[0].text == "1" else None
+        if body and (found := _TO_GRID.search(text, *body)):
+            line = cuda_source.line_at(text, found.start())
+            return (
+                f"Line {line}: gridDim.x is how many blocks this launch has, 1, and not the one before: pass that as "
+                "an argument."
+            )
+    return ""
 
 
 def of_few_blocks(kernel: Kernel) -> str | None:

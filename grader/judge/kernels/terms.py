@@ -66,6 +66,13 @@ ALIKE = (
     "A byte that is there once is counted right, and {count} bytes that are alike are counted as 1: a thread stores "
     "over what others have stored there. Each has to add 1 to what is in `{output}`, in one step: atomicAdd."
 )
+FILLED = (
+    "Of bytes that are all above 0, {count} are counted as 0: what stands for bytes behind the end is counted too. "
+    "Leave it out, by a condition on the index."
+)
+ELSEWHERE = (
+    "An array of one byte, {byte}, is counted in bin {bin}: is what is stored by one index read by another?"
+)
 BY_VALUE = "To the count of a byte its own value is added, {value} for a byte that is {value}: add 1."
 KEPT = " That is what the element before is the sum of: let each have a sum of its own, which begins with 0."
 
@@ -213,13 +220,25 @@ def _of_bytes(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
             return ""
         (bins,) = (bins.reshape(-1) for bins in kept.outputs.values())
         if np.delete(bins, numbers).any():  # they hold what is no count
-            return ""
+            more = (np.delete(bins, 0) == np.bincount(numbers, minlength=VALUES)[1:]).all()
+            return (
+                FILLED.format(count=bins[0])
+                if more and not (numbers == 0).any()
+                else _elsewhere(bins, numbers)
+            )
         counts[part] = bins[numbers[part]]
     if array.size > 2 and (counts == 1 + np.arange(array.size) % (VALUES - 1)).all():
         return BY_VALUE.format(value=2)
     if (counts == 1).all():
         return _of_alike(runner, CaseRun(kernel, planned, case, data))
     return f"Counted at {units.case(case.problem)}: {in_words(counts, planned.launches[0])}"
+
+
+def _elsewhere(bins: Array, numbers: Array) -> str:
+    """In which bin a byte is counted that is there alone; "" where it is not in one."""
+    if numbers.size == 1 and bins.sum() == 1:
+        return ELSEWHERE.format(byte=numbers[0], bin=int(np.argmax(bins)))
+    return ""
 
 
 def _of_alike(runner: CaseRunner, run: CaseRun) -> str:

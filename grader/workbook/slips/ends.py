@@ -39,7 +39,7 @@ _NEARER = re.compile(
     r"\s*(?P<one>[^(),]{1,60}?)\s*,\s*(?P<other>[^(),]{1,60}?)\s*\)\s*;"
 )
 _ROUNDED_DOWN = re.compile(
-    r"\b(?:int|unsigned|size_t|auto)\s+\w+\s*=\s*(?P<both>(?P<size>\w+)\s*/\s*(?P<by>\w+))\s*;"
+    r"\b(?:int|unsigned|size_t|auto)\s+(?P<name>\w+)\s*=\s*(?P<both>(?P<size>\w+)\s*/\s*(?P<by>\w+))\s*;"
 )
 
 
@@ -160,3 +160,19 @@ def rounded_down(lines: Sequence[Line]) -> Iterator[Edit]:
                 yield in_place(
                     line, found, "both", new, "`/` rounds down, and the last one is partly filled."
                 )
+                yield from _shares(lines, line, found, new)
+
+
+def _shares(lines: Sequence[Line], line: Line, found: re.Match[str], rounded: str) -> Iterator[Edit]:
+    """The same of the share of a thread, which then may end behind the last element."""
+    ends = re.compile(rf"=\s*(?P<end>\w+\s*\+\s*{found['name']})\s*;")
+    for other in lines:
+        if end := ends.search(other.text):
+            inside = f"min({end['end']}, {found['size']})"
+            changes = tuple(
+                (each.start + match.start(group), each.start + match.end(group), new)
+                for each, match, group, new in ((line, found, "both", rounded), (other, end, "end", inside))
+            )
+            said = f"`{rounded}` in line {line.number} and `{inside}` in line {other.number}"
+            why = "`/` rounds down, and what is left over is in no thread's share."
+            yield Edit(said, line.number, changes, why)

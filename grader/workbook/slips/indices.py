@@ -29,6 +29,11 @@ _UNSIGNED_FROM = re.compile(
 _OWN = re.compile(
     r"\b(?P<name>\w+)\s*=[^;=]{0,40}\bblockIdx\.(?P<axis>[xyz])\s*\)?\s*\*\s*(?P<by>\w+(?:\.[xyz])?)\s*\+\s*(?:threadIdx|\w+)"
 )
+_OF_TWO = re.compile(
+    r"\b(?P<array>\w+)\[\s*(?P<row>[\w.]+(?:\[[^\[\]]{1,40}\])?)\s*\*\s*(?P<by>\w+)\s*\+\s*"
+    r"(?P<column>[^\[\]*]{1,60}?(?:\[[^\[\]]{1,40}\])?)\s*\]"
+)
+_ACCESSES = 16  # that are compared: bounds a stranger's work
 _MANY_EACH = re.compile(r"\(\s*[^()]*\bthreadIdx\.x\s*\)\s*\*\s*(?P<many>\w+)\s*;")
 _ONE_EACH = re.compile(r"\[\s*(?P<one>threadIdx\.x)\s*\+")
 _WARP = ("32", "warpSize")
@@ -113,6 +118,18 @@ def below_0(lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _UNSIGNED_FROM.finditer(line.text):
             new = f"{found['one']} < {found['other']} ? 0 : {found['both']}"
             yield in_place(line, found, "both", new, "An unsigned number below 0 becomes a very large one.")
+
+
+def layouts(lines: Sequence[Line]) -> Iterator[Edit]:
+    """An element whose two numbers have changed places, in an array that is accessed by them elsewhere."""
+    every = [(line, found) for line in lines for found in _OF_TWO.finditer(line.text)][:_ACCESSES]
+    for line, found in every:
+        for _, other in every:
+            if other["array"] == found["array"] and other["by"] != found["by"]:
+                row, column = found.group("column", "row")
+                row = row if re.fullmatch(r"[\w.]+(?:\[[^\[\]]*\])?", row) else f"({row})"
+                new = f"{found['array']}[{row} * {other['by']} + {column}]"
+                yield in_place(line, found, 0, new, f"Elsewhere it is `{other[0]}`.")
 
 
 def of_several(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

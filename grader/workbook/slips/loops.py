@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from grader.workbook.cuda_source import line_at
 from grader.workbook.edit import SEVERAL, Edit, Line, all_instead, in_place, in_text, lines_around
@@ -27,6 +27,9 @@ _KEPT = re.compile(
     r"(?P<array>\w+)\[(?P<index>[A-Za-z_]\w*)\][ \t]*;",
     re.MULTILINE,
 )
+_KEPT_SHARED = re.compile(
+    r"(?<=[;{])\s*(?P<name>\w+\[[\w.]+\])\s*=(?!=)\s*(?P<array>\w+)\[(?P<index>[A-Za-z_]\w*)\]\s*;"
+)
 _INDEX = re.compile(r"\b\w+\[(?P<index>[^\[\];]{1,80})\](?!\s*=(?!=))")
 _LOOP = re.compile(r"\b(for|while|do|switch)\b")
 _DO = re.compile(
@@ -41,6 +44,7 @@ _STORES = re.compile(
 _ONE_OFF = re.compile(
     r"\b(?P<if>if)\s*\(\s*(?P<name>\w+)\s*>=\s*(?P<by>\w+)\s*\)\s*\{?\s*(?P=name)\s*-=\s*(?P=by)\s*;"
 )
+_BARRIER = re.compile(r"\b__syncthreads\(\s*\)\s*;")
 HALF_A_WARP = 16
 """Lanes, by which the first of a warp's shuffles goes."""
 
@@ -111,6 +115,18 @@ def once_more(text: str) -> Iterator[Edit]:
                 yield Edit(f"`{said}` of line {line} once more behind the loop", line, (change,), why)
 
 
+def split(text: str) -> Iterator[Edit]:
+    """A loop that ends in front of its barrier, and begins again behind it."""
+    for loop in islice(loops_of(text), SEVERAL):
+        barrier = _BARRIER.search(loop.body)
+        if barrier and loop.body.lstrip().startswith("{"):
+            head, at = " ".join(text[loop.at : loop.inside].split()), loop.inside + barrier.start()
+            first, line = line_at(text, loop.at), line_at(text, at)
+            said = f"the loop of line {first} ended in front of the barrier in line {line}, and begun again behind it,"
+            why = "In each turn threads else read what only later ones store."
+            yield Edit(said, line, ((at, at + len(barrier[0]), f"}} {barrier[0]} {head} {{"),), why)
+
+
 def taken_off(text: str) -> Iterator[Edit]:
     """A remainder that is made by one subtraction, where there may be several in it."""
     for found in _ONE_OFF.finditer(text):
@@ -129,11 +145,15 @@ def left(text: str) -> Iterator[Edit]:
 
 def kept(text: str) -> Iterator[Edit]:
     """The first element of several that a thread takes, which a loop uses for all of them."""
-    for first in islice(_KEPT.finditer(text), SEVERAL):
+    for first in islice(chain(_KEPT.finditer(text), _KEPT_SHARED.finditer(text)), SEVERAL):
         name, index = first["name"], first["index"]
         for loop in islice(loops_of(text), SEVERAL):
             end = loop.inside + len(loop.body)
-            used = list(re.finditer(rf"(?<![\w.]){name}\b", text[:end])) if loop.inside > first.end() else []
+            used = (
+                list(re.finditer(rf"(?<![\w.]){re.escape(name)}(?!\w)(?!\s*=(?!=))", text[:end]))
+                if loop.inside > first.end()
+                else []
+            )
             used = [each for each in used if each.start() >= loop.inside]
             moved = re.search(rf"\b(\w+)\s*=\s*[^;=]*\b{index}\b[^;=]*", f"{loop.start};{loop.body}")
             if used and moved and moved[1] not in (name, index):

@@ -44,6 +44,7 @@ _ADDED = re.compile(
     r"^[ \t]*(?:if\s*\((?:[^()]|\([^()]*\)){1,100}\)\s*)?"
     r"(?P<add>)(?:atomicAdd\([^;]*,\s*(?P<value>[^;,]{1,60})\)|[^;=]{1,60}\+=\s*(?P<term>[^;]{1,60}))\s*;"
 )
+_FIRST_LANE = re.compile(r"(?:\blane\w*|\bthreadIdx\.x\s*(?:%\s*32|&\s*31)\s*\)?)\s*==\s*(?P<first>0)\b")
 _ONE_ROW = re.compile(
     r"(?:\(|&&|\|\|)\s*threadIdx\.[xyz]\s*==\s*(?P<which>(?!0\b)[\w.]+(?:\s*-\s*1)?)\s*(?=\)|&&|\|\|)"
 )
@@ -190,6 +191,9 @@ def first_row(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             if axis := in_grid.get(found["name"]):
                 why = f"`{found['name']}` is 0 in the first block alone."
                 yield in_place(line, found, "name", f"threadIdx.{axis}", why)
+        for found in _FIRST_LANE.finditer(line.text) if "__shfl_up" in text else ():
+            why = "By shuffles up, the last lane has the sum of all."
+            yield in_place(line, found, "first", "31", why)
         for found in _ONE_ROW.finditer(line.text):
             why = "The first threads of a block have an element wherever any has."
             yield in_place(line, found, "which", "0", why)

@@ -68,6 +68,8 @@ def _never_below(text: str, line: str, item: Diagnostic) -> str:
 
 def _no_effect(text: str, line: str, item: Diagnostic) -> str:
     what = line.strip()
+    if named := re.fullmatch(r"(__(?:sync|threadfence)\w*);", what):
+        return f"Line {item.line}: `{named[1]}` without parentheses calls nothing: `{named[1]}();`."
     if re.fullmatch(r"\w+;", what):  # as who wants no warning of what is not used writes
         return ""
     if head := _FOR.search(line):

@@ -126,3 +126,10 @@ def test_what_runs_over_into_the_counter_beside_it_is_told() -> None:
     came[4] -= np.uint32(73 << 16)
     came[5] += np.uint32(73)
     assert "of 16 bits" in " ".join(fitting(came, due, {}, came != due))
+
+
+def test_an_integers_bits_are_known() -> None:
+    due = np.array([6, -3, 70000], np.float32)
+    came = due.astype(np.int32).view(np.float32)
+    assert "has the bits of the integer" in " ".join(fitting(came, due, {}, np.isfinite(came)))
+    assert "bits of the integer" not in " ".join(fitting(due + 1, due, {}, due != 0))

@@ -56,6 +56,16 @@ def test_lanes_behind_a_condition_are_to_wait_for_their_warp_alone(
     assert ("put a __syncwarp() between the accesses. Not all" in remedy(found)) == alone
 
 
+@pytest.mark.parametrize(("stored", "adds"), [("a[i]", False), ("0.0f", True)])
+def test_what_another_line_has_stored_is_waited_for_and_not_added_to_by_an_atomic(
+    stored: str, adds: bool
+) -> None:
+    source = f"__global__ void f(float* c) {{\nif (first) c[i] = {stored};\nelse c[i] += b[i];\n}}\n"
+    race = Finding("race", at(3), 1, scope="block", space="global", action="read", array="c")
+    ((found,),) = (item.findings for item in located([record(findings=(race,))], {}, source))
+    assert ("add with atomicAdd" in remedy(found)) == adds
+
+
 def test_what_is_added_to_is_to_be_set_to_0_before() -> None:
     unset = Finding("uninitialised_shared", at(5), 1, action="atomic", array="counts", shape=(256,))
     assert "set every element of `counts` to 0 before one is added to" in remedy(unset)

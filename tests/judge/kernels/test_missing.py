@@ -109,6 +109,20 @@ def test_what_has_all_missing_elements_and_no_other_is_said(
     assert bool(said) == bool(found)
 
 
+def test_a_quotient_of_a_size_that_rounds_down_is_named() -> None:
+    source = "__global__ void k(float* c, int N)\n{\n    int half = N / 2;\n    c[threadIdx.x] = 0;\n}"
+    assert "`N / 2` in line 3 rounds down" in told(AT >= 1022, LINE, source=source)
+    assert "rounds down" not in told(AT >= 1021, LINE, source=source)
+
+
+def test_no_more_threads_are_asked_for_along_an_axis_that_the_kernel_has_not() -> None:
+    rows = "__global__ void k(float* c, int N)\n{\n    c[blockIdx.x * N + threadIdx.x] = 0;\n}"
+    assert "gridDim.y" not in told(ROW >= 1, launch((131, 1, 1), (32, 1, 1)), source=rows)
+    assert "gridDim.y" in told(
+        ROW >= 1, launch((131, 1, 1), (32, 1, 1)), source=rows.replace("blockIdx.x", "blockIdx.y")
+    )
+
+
 def test_threads_without_a_loop_are_told_to_be_more_or_to_have_one() -> None:
     found = told(AT % 256 >= 64, launch((4, 1, 1), (64, 1, 1)), source="c[i] = a[i] + b[i];")
     assert found.endswith("until all 256 are done, in a loop, or give a block 256 along x.")

@@ -189,3 +189,20 @@ def test_an_access_by_a_parameter_of_another_type_is_not_mended_otherwise(
         "`vector_add` takes `a` as const double*, and it is an array of float. Line 10: out of"
     )
     assert reason.endswith("has 1 element.")
+
+
+TO_GRID = "__global__ void whole(const float* parts) {\n    for (int p = t; p < gridDim.x; p += 32) f(p);\n}"
+
+
+@pytest.mark.parametrize(
+    ("grid", "line"), [("1", "Line 2: gridDim.x is how many blocks this launch has, 1"), ("N", "")]
+)
+def test_the_grid_of_a_launch_of_one_block_is_not_that_of_the_one_before(grid: str, line: str) -> None:
+    launches = [
+        SimpleNamespace(kernel=name, grid=[SimpleNamespace(text=text)])
+        for name, text in (("part", "N"), ("whole", grid))
+    ]
+    file = SimpleNamespace(source=TO_GRID, launches=launches)
+    told: Any = SimpleNamespace(file=file)
+    assert signature_lint.of_own_grid(told).startswith(line)
+    assert bool(signature_lint.of_own_grid(told)) == bool(line)

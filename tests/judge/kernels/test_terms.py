@@ -78,6 +78,15 @@ KERNELS = {
         "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i]], in[i]);", {"N": 15},
         "To the count of a byte its own value is added, 2 for a byte that is 2: add 1.",
     ),
+    "what is behind the end": (
+        "histogram", 'grid = ["cdiv(N, 256)"]\n// block = [256]\n// zero = ["bins"]',
+        "const int i = blockIdx.x * 256 + threadIdx.x; atomicAdd(&bins[i < N ? in[i] : 0], 1);", {"N": 15},
+        "Of bytes that are all above 0, 1 are counted as 0: what stands for bytes behind the end is counted too.",
+    ),
+    "another bin": (
+        "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i] ^ 4], 1);", {"N": 1},
+        "An array of one byte, 1, is counted in bin 5",
+    ),
     "one lane's for all": (
         "add_bias", 'grid = ["cdiv(N, 32)", "M"]\n// block = [32]',
         "const int x = blockIdx.x * 32 + threadIdx.x; float b = 0; if (threadIdx.x == 0) b = bias[x]; "

@@ -36,6 +36,8 @@ def warned(text: str, line: int, message: str, file: str = "k.cu") -> str:
          "Line 2: of the numbers in `t[y, x]` C++ takes the last alone, `t[x]`: write `t[y][x]`."),
         ("for (int i = 0; i < N, j < M; ++i)", 1, NOTHING,
          "Line 1: of conditions with a comma in between only the last counts: write `&&`."),
+        ("    __syncthreads;", 1, NOTHING,
+         "Line 1: `__syncthreads` without parentheses calls nothing: `__syncthreads();`."),
         ("if (row < (M), column < min(N, 9))", 1, NOTHING,
          "Line 1: of two conditions with a comma in between only the last counts: "
          "`if (row < (M) && column < min(N, 9))`."),
