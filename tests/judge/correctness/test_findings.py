@@ -60,7 +60,7 @@ def test_lanes_behind_a_condition_are_to_wait_for_their_warp_alone(
 def test_what_another_line_has_stored_is_waited_for_and_not_added_to_by_an_atomic(
     stored: str, adds: bool
 ) -> None:
-    source = f"__global__ void f(float* c) {{\nif (first) c[i] = {stored};\nelse c[i] += b[i];\n}}\n"
+    source = f"__global__ void f(float* c) {{\nif (first) c[i] = {stored};\nc[i] += b[i];\n}}\n"
     race = Finding("race", at(3), 1, scope="block", space="global", action="read", array="c")
     ((found,),) = (item.findings for item in located([record(findings=(race,))], {}, source))
     assert ("add with atomicAdd" in remedy(found)) == adds
