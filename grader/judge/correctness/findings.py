@@ -202,7 +202,7 @@ def _of_race(finding: Finding, source: str) -> Finding:
 
 def _stores_values(source: str, array: str) -> bool:
     """Whether a line stores to an array what is no 0."""
-    return bool(re.search(rf"\b{re.escape(array)}\s*\[[^\[\]]*\]\s*=(?!=)\s*(?!0[.f]*\s*;)", plain(source)))
+    return bool(re.search(rf"\b{re.escape(array)}\s*\[[^\[\]]*\]\s*=(?!=)(?!\s*0[.0f]*\s*;)", plain(source)))
 
 
 def _meant_for_block(finding: Finding, source: str) -> tuple[str, bool, bool] | None:
