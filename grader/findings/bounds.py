@@ -466,7 +466,8 @@ def _of_packs(finding: Finding, text: Text, line: int, index: str) -> str:
         return ""
     own = re.escape(index)
     first = rf"{many}\s*\*\s*{own}|{own}\s*\*\s*{many}" if by_packs else own
-    if found := re.search(rf"(?<![\w+*/.-])\s*\b({first})\s*((?:<|>=)\s*\w+)", text.condition):
+    # A comparison with 0 is of the end at which the first is the one that counts.
+    if found := re.search(rf"(?<![\w+*/.-])\s*\b({first})\s*((?:<|>=)\s*(?!0\b)\w+)", text.condition):
         return _FIRST_OF_SEVERAL.format(line=line, many=many, index=found[1], last=many - 1, sign=found[2])
     if by_packs and (up := _UP.fullmatch(text.limit.strip())):
         size, by = up["size"] or up["less_1"] or up["size_c"], up["by"] or up["by_1"] or up["by_c"]

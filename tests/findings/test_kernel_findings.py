@@ -196,6 +196,15 @@ LETS = "The condition in line 6 lets "
             Text("*(float4*)(B + i)", "i", "4 * t", "if (i >= n) return;", pointee=4),
             "`i \\+ 3 >= n`",
         ),
+        *(
+            (
+                160,
+                16,
+                Text("*(float4*)&B[i]", "i", "4 * t - R", f"if ({condition})", pointee=4),
+                f"`i \\+ 3 {end} n`",
+            )
+            for condition, end in (("i >= 0 && i < n", "<"), ("i < 0 || i >= n", ">="))
+        ),
         (132, 16, Text("((float4*)B)[i]", "i", "t", "if (i < n)"), f"{LETS}this thread pass"),
         (
             132,
