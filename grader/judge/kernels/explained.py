@@ -182,29 +182,29 @@ def _left(source: str, case: Case, outcome: Outcome) -> str:
         (
             loops.without_turns(source, line, size, by)
             or LEFT_OUT.format(line=line, whole=whole, size=size, by=by)
-            for line, whole, size, by in _zeros(source, case, outcome)
+            for line, whole, size, by in zeros(source, case, outcome)
         ),
         "",
     )
 
 
-def _zeros(source: str, case: Case, outcome: Outcome) -> Iterator[tuple[int, str, str, str]]:
+def zeros(source: str, case: Case, outcome: Outcome) -> Iterator[tuple[int, str, str, str]]:
     """Quotients of sizes that are 0 in a case in which a kernel loads nothing: the line, and as they are written whole
-    and in parts."""
+    and in parts. A name that the file gives a number is no size, whatever it is called."""
     if sum(record.counters.get(metrics.GLOBAL_REQUESTS["ld"], 0) for record in outcome.records):
         return
     text = cuda_source.plain(source)
     values = cuda_source.numbers(source)
     for found in re.finditer(r"(?<![\w.])([A-Za-z_]\w*)\s*/\s*(\w+)", text):
-        size, by = case.problem.get(found[1], 0), found[2]
-        if size < (int(by) if by.isdecimal() else values.get(by, 0)):
+        size, by = None if found[1] in values else case.problem.get(found[1]), found[2]
+        if size is not None and size < (int(by) if by.isdecimal() else values.get(by, 0)):
             yield cuda_source.line_at(text, found.start()), found[0], found[1], by
 
 
 def _nothing_to_do(source: str, case: Case, outcome: Outcome) -> str:
     """Of a kernel whose loops make no turn, as a quotient is 0 by which they end; "" of another."""
-    zeros = _zeros(source, case, outcome)
-    return next(filter(None, (loops.without_turns(source, line, *parts) for line, _, *parts in zeros)), "")
+    found = zeros(source, case, outcome)
+    return next(filter(None, (loops.without_turns(source, line, *parts) for line, _, *parts in found)), "")
 
 
 def _not_exchanged(source: str) -> str:
