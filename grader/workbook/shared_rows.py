@@ -33,7 +33,7 @@ _MOST_LINES = 100  # that are looked at: bounds the work that a stranger's text 
 _ACCESS = re.compile(r"\b([A-Za-z_]\w*)\s*((?:\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*)+)")
 _PART = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 _PLACE = re.compile(r"\b([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)+|\+[^;()]+)")
-_LANE = re.compile(r"threadIdx\.x\s*(?P<sign>[%&])\s*(?P<by>\w+)")
+_LANE = re.compile(r"(?P<thread>threadIdx\.x|\w+)\s*(?P<sign>[%&])\s*(?P<by>\w+)")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _of_thread(source: str, array: str, parts: list[str]) -> tuple[str, int] | N
     declared = shared_arrays(source).get(array, ())
     if len(parts) != 1 or len(declared) != 1:
         return None
-    threads = {"threadIdx.x", *(name for name, axis in named_numbers(plain(source)) if axis == "x")}
+    threads = _threads(source)
     itemsize, extents = declared[0].itemsize, declared[0].extents
     if len(extents) == 2:
         return (parts[0], itemsize * (extents[1] or 0)) if parts[0] in threads else None
@@ -109,6 +109,11 @@ def _of_thread(source: str, array: str, parts: list[str]) -> tuple[str, int] | N
         if thread in threads and (many := constant(source, words)):
             return thread, itemsize * many
     return None
+
+
+def _threads(source: str) -> set[str]:
+    """A thread's number along x in its block, as it is written."""
+    return {"threadIdx.x", *(name for name, axis in named_numbers(plain(source)) if axis == "x")}
 
 
 def _itemsize(source: str, array: str) -> int:
@@ -159,7 +164,7 @@ def _copies(source: str, array: str, lines: list[int]) -> Iterator[int | None]:
 
 def _is_lane(source: str, line: int, text: str) -> bool:
     found = _LANE.fullmatch(written_out(source, line, text.strip().strip("()")).strip().strip("()"))
-    if found is None:
+    if found is None or found["thread"] not in _threads(source):
         return False
     by = 32 if found["by"] == "warpSize" else constant(source, found["by"])
     return by == (32 if found["sign"] == "%" else 31)

@@ -185,6 +185,8 @@ IN_ROWS = (
     .replace("[threadIdx.x * 32 + c]", "[threadIdx.x][c]")
     .replace("[threadIdx.x * 32]", "[threadIdx.x][0]")
 )
+NAMED = re.sub(r"lane = (\S+) ", r"t = \1;\n    const int lane = t ", IN_ROWS)
+NAMED = NAMED.replace("[threadIdx.x]", "[t]").replace("(const uint4*)&counts", "(const uint4*)&others")
 NARROW = COPIES.replace("* 32", "* 16").replace("+ lane", "+ 3")
 ALONE = IN_ROWS.replace("    atomicAdd", "    // ").replace("(const uint4*)&counts", "(const uint4*)&others")
 
@@ -197,6 +199,7 @@ ALONE = IN_ROWS.replace("    atomicAdd", "    // ").replace("(const uint4*)&coun
         (COPIES, 11, 8, "`(threadIdx.x + c) % 8` in place of `c`", "pad "),
         (IN_ROWS, 7, 32, "`(threadIdx.x + c) % 32` in place of `c`", "pad "),
         (IN_ROWS, 11, 8, "`(threadIdx.x + c) % 8` in place of `c`", "pad "),
+        (NAMED, 8, 32, "`(t + c) % 32` in place of `c`", "pad "),
         (ALONE, 7, 32, "pad the rows of `counts` by one word", "in place of"),
         # A row that is longer by a word has its elements in other banks, and those of 16 bytes where none may begin.
         (COPIES.replace("* 32", "* 33"), 5, 3.5, "but as rows are 33 words apart", "several copies"),
