@@ -577,16 +577,24 @@ def _sizes_of_bounds(source: str, text: str) -> Iterator[Edit]:
 
 
 def turned(source: str) -> str:
-    """Where a thread is to write where blocks turn tiles of a matrix; "" where its place in the input is not plain."""
+    """Where a thread is to write where blocks turn tiles of a matrix, or to read from where warps write along a row
+    already; "" where its place in the input is not plain."""
     places = {place.axis: place for place in _all_at(list(lines_of(source)))}
-    if not places:
+    if not places or places["x"].own == places["y"].own:
         return ""
-    row, column = (places[axis].turned("blockIdx") for axis in "yx")
-    by_x = _FLAT.format(places["x"].name, places["y"].name)
-    if re.search(rf"{by_x}\s*\](?!\s*=(?!=))", plain(source)):  # what is read: x counts rows there
+    text, row, column = plain(source), places["y"], places["x"]  # of the input
+    if re.search(rf"{_FLAT.format(column.name, row.name)}\s*\](?!\s*=(?!=))", text):
         row, column = column, row
-    place = f"to row `{row}`, column `{column}` of the output, on a condition about these"
-    return f"Let a thread write {place}. {_TURNED['blockIdx']}"
+    if row.own == "y":
+        written = f"row `{row.turned('blockIdx')}`, column `{column.turned('blockIdx')}` of the output"
+        return f"Let a thread write to {written}, on a condition about these. {_TURNED['blockIdx']}"
+    if not re.search(rf"{_FLAT.format(column.name, row.name)}\s*\]\s*=(?!=)", text):
+        return ""
+    read = f"row `{row.turned('threadIdx')}`, column `{column.turned('threadIdx')}` of the input"
+    return (
+        f"Let a thread read from {read}, on a condition about these, and store on the condition that is there. Threads "
+        "beside one another then read elements beside one another, as they write them already."
+    )
 
 
 def side_of_rows(source: str) -> str:

@@ -218,7 +218,20 @@ def test_the_place_in_the_output_is_told() -> None:
     for written in ("t = in[y * N + x];", "t = in[y * N + x];\nout[size_t(x) * M + y] = t;"):
         assert turned(f"{X_Y}{written}") == told
     by_x = turned(f"{X_Y}t = in[size_t(x) * N + y];\nout[size_t(y) * M + x] = t;")
-    assert "to row `blockIdx.y * T + threadIdx.x`, column `blockIdx.x * T + threadIdx.y` of the" in by_x
+    # It writes along a row already.
+    assert "read from row `blockIdx.x * T + threadIdx.y`, column `blockIdx.y * T + threadIdx.x` of" in by_x
+    crossed = (
+        X_Y.replace("threadIdx.x", "threadIdx.t").replace("dIdx.y", "dIdx.x").replace("dIdx.t", "dIdx.y")
+    )
+    for read in (
+        "in[y * N + x]",
+        "in[size_t(blockIdx.y * T + threadIdx.y) * N + blockIdx.x * T + threadIdx.x]",
+    ):
+        told = turned(f"{crossed}t = {read};\nout[size_t(x) * M + y] = t;")
+        assert (
+            "read from row `blockIdx.y * T + threadIdx.y`, column `blockIdx.x * T + threadIdx.x` of" in told
+        )
+    assert not turned(f"{crossed}t = in[y * N + x];\nout[at(x, y)] = t;")
     assert not turned(X0_Y0)
 
 
