@@ -153,6 +153,12 @@ def stores_scatter(counters: Counters) -> bool:
     return _each(counters, "st") > _each(counters, "ld")
 
 
+def strided(counters: Counters) -> bool:
+    """Whether loads and stores of a line touch more than twice the sectors that neighbouring elements take, as strided
+    ones do and those that begin within a sector do not."""
+    return _plain(counters) > 2 * counters.get(metrics.IDEAL_SECTORS, 0)
+
+
 def _says_scattered(counters: Counters, arrays: str) -> str:
     kind, other = ("st", "ld") if stores_scatter(counters) else ("ld", "st")
     ideal = counters.get(metrics.IDEAL_SECTORS, 0) - counters.get(metrics.GLOBAL_SECTORS[other], 0)

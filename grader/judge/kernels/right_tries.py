@@ -109,13 +109,23 @@ def _has_warps(file: SourceFile, sizes: Problem) -> bool:
         return False
 
 
+_LOADED = (
+    "The tile is there, and in line {line} each thread reads only what it has stored itself, so that a warp still "
+    "loads down a column in line {load}. {place} For that, read the tile by columns, with its indices exchanged."
+)
+
+
 def _not_turned(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
     """How a tile is read and stored from that exchanges nothing yet, where rows become columns."""
     source = current.file.source
     lines = by_line(chain.from_iterable(record.lines for record in current.records or ()))
-    tiles = [line for _, line in begins.turned_by_itself(source) if costs.stores_scatter(lines.get(line, {}))]
+    through = [line for _, line in begins.turned_by_itself(source)]
+    strided = {line for line, counters in lines.items() if line and costs.strided(counters)}
+    tiles = [line for line in through if line in strided and costs.stores_scatter(lines[line])]
     if not tiles:
-        return ""
+        loads = [line for line in sorted(strided) if not costs.stores_scatter(lines[line])]
+        place = begins.turned(source) if through and loads else ""
+        return place and _LOADED.format(load=loads[0], line=through[0], place=place)
     edits = islice(begins.through_tile(source), SEVERAL)
     edit = next((each for each in edits if _holds(runner, current, each.applied(source), rung)), None)
     how = (

@@ -275,6 +275,16 @@ def test_a_tile_that_exchanges_nothing_is_told_how_it_is_turned(text: str, said:
     )
 
 
+def test_of_a_tile_that_is_stored_along_rows_already_the_loads_are_told() -> None:
+    text = TILE.replace("32 + threadIdx.x", "32 + threadIdx.t").replace(
+        "32 + threadIdx.y", "32 + threadIdx.x"
+    )
+    text = text.replace("threadIdx.t", "threadIdx.y")
+    found = told("transpose", text, "02_shared_tile", M=64, N=64)
+    assert "so that a warp still loads down a column in line 13. Let a thread read from row" in found
+    assert "stores down" not in found
+
+
 @pytest.mark.parametrize(
     ("text", "rung", "said"),
     [
