@@ -46,7 +46,7 @@ _CAST = r"(?:\(\s*[\w ]+\)\s*|[\w<>]+\s*\(\s*)?"
 _FLAT = rf"(?<![\w.]){_CAST}{{}}\s*\)?\s*\*\s*\w+\s*\+\s*{{}}\b"
 _OF_GRID = re.compile(
     rf"\b(?P<name>\w+)\s*=\s*(?P<all>(?P<before>threadIdx\.[xy]\s*\+\s*)?{_CAST}(?:blockIdx\.(?P<axis>[xy])\s*\)?\s*\*\s*"
-    r"(?P<by>\w+(?:\.[xy])?)|(?P<times>\w+(?:\.[xy])?)\s*\*\s*blockIdx\.(?P<its>[xy]))(?P<behind>\s*\+\s*threadIdx\.[xy])?)\s*;"
+    r"(?P<by>\w+(?:\.[xy])?)|(?P<times>\w+(?:\.[xy])?)\s*\*\s*blockIdx\.(?P<its>[xy]))(?P<behind>\s*\+\s*(?:threadIdx\.[xy]|[a-z]\w*))?)\s*;"
 )
 _BY_BLOCKS = re.compile(r"^cdiv\((?P<size>[^(),]+),\s*(?P<each>[^(),]+)\)$")
 _SIDE = re.compile(r'"(?P<text>[^"]*)"|(?P<number>\d+)')
@@ -262,10 +262,8 @@ def side_of(source: str, key: str, axis: str) -> tuple[str, int] | None:
     lines = list(re.finditer(rf"^// *{key} *= *\[(.*)\]", source, re.MULTILINE))
     sides = list(_SIDE.finditer(source, *lines[0].span(1))) if len(lines) == 1 else []
     at = "xyz".index(axis)
-    if at >= len(sides):
-        return None
-    side = sides[at]
-    return (side["text"] or side["number"], side.start("text" if side["text"] else "number"))
+    key = next((key for key in ("text", "number") if at < len(sides) and sides[at][key]), "")
+    return (sides[at][key], sides[at].start(key)) if key else None
 
 
 def _steps(text: str, name: str) -> str:

@@ -30,6 +30,8 @@ X_Y_TURNED = "int x = blockIdx.x * T + threadIdx.y;\nint y = blockIdx.y * T + th
         ("y = blockDim.y * blockIdx.y + threadIdx.y;", None),
         ("i = blockIdx.x * B + threadIdx.x;\ns = in[i] + in[i + B];",
          "i = blockIdx.x * (2 * B) + threadIdx.x;\ns = in[i] + in[i + B];"),
+        ("i = size_t(blockIdx.x) * B + tid;\ns = at(i) + at(i + B);",
+         "i = size_t(blockIdx.x) * (2 * B) + tid;\ns = at(i) + at(i + B);"),
         ("i = threadIdx.x + B * blockIdx.x;\nfor (int k = 0; k < W; ++k) s += in[i + k * B];",
          "i = threadIdx.x + (W * B) * blockIdx.x;\nfor (int k = 0; k < W; ++k) s += in[i + k * B];"),
         ("i = blockIdx.x * B + threadIdx.x;\ns = in[i] + in[i + 1];", None),

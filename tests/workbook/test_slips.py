@@ -177,9 +177,6 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("for (int k = 3; k < 9; ++k) {\n    s[k] = in[k];\n    __syncthreads();\n    out[k] = s[8 - k];\n}",
          "for (int k = 3; k < 9; ++k) {\n    s[k] = in[k];\n    } __syncthreads(); for (int k = 3; k < 9; ++k) {\n"
          "    out[k] = s[8 - k];\n}"),
-        ("i = blockIdx.x * B + t;\ns = at(i) + at(i + B);", "i = blockIdx.x * (2 * B) + t;\ns = at(i) + at(i + B);"),
-        ("i = blockIdx.x * B + t;\ns = a[i] + a[i + 3 * B];",
-         "i = blockIdx.x * (4 * B) + t;\ns = a[i] + a[i + 3 * B];"),
         ("peers = __match_any_sync(m, v);\n    if (i < N) atomicAdd(&bins[v], __popc(peers));",
          "peers = __match_any_sync(m, v);\n    if (i < N) if (threadIdx.x % 32 == __ffs(peers) - 1) "
          "atomicAdd(&bins[v], __popc(peers));"),

@@ -61,7 +61,6 @@ def edits(source: str) -> Iterator[Edit]:
     yield from indices.runs(text, lines)
     yield from loops.ends(lines)
     yield from indices.layouts(lines)
-    yield from indices.of_several(text[:MOST], lines)
     yield from indices.of_many(text, lines)
     yield from indices.below_0(lines)
     yield from threads.of_one_thread(source, lines)

@@ -26,9 +26,6 @@ _UNSIGNED_FROM = re.compile(
     r"\b(?:unsigned(?:\s+(?:int|long(?:\s+long)?))?|size_t|u?int(?:32|64)_t)\s+\w+\s*=\s*"
     r"(?P<both>(?P<one>\w+)\s*-\s*(?P<other>\w+))\s*[;,]"
 )
-_OWN = re.compile(
-    r"\b(?P<name>\w+)\s*=[^;=]{0,40}\bblockIdx\.(?P<axis>[xyz])\s*\)?\s*\*\s*(?P<by>\w+(?:\.[xyz])?)\s*\+\s*(?:threadIdx|\w+)"
-)
 _OF_TWO = re.compile(
     r"\b(?P<array>\w+)\[\s*(?P<row>[\w.]+(?:\[[^\[\]]{1,40}\])?)\s*\*\s*(?P<by>\w+)\s*\+\s*"
     r"(?P<column>[^\[\]*]{1,60}?(?:\[[^\[\]]{1,40}\])?)\s*\]"
@@ -130,19 +127,6 @@ def layouts(lines: Sequence[Line]) -> Iterator[Edit]:
                 row = row if re.fullmatch(r"[\w.]+(?:\[[^\[\]]*\])?", row) else f"({row})"
                 new = f"{found['array']}[{row} * {other['by']} + {column}]"
                 yield in_place(line, found, 0, new, f"Elsewhere it is `{other[0]}`.")
-
-
-def of_several(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
-    """Blocks whose threads take several elements each, as far apart as a block has threads, that begin a block's
-    threads apart."""
-    for line in lines:
-        for found in _OWN.finditer(line.text):
-            name, by = found["name"], found["by"]
-            taken = re.findall(rf"\b{name}\s*\+\s*(?:(\d)\s*\*\s*)?{re.escape(by)}\b", text)
-            many = max((int(each or 1) for each in taken), default=0) + 1
-            if many > 1:
-                why = f"A block takes {many} * {by} elements."
-                yield in_place(line, found, "by", f"({many} * {by})", why)
 
 
 def of_many(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
