@@ -51,6 +51,7 @@ _REMEDIES = {
     "and leave host code such as main() out of the file",
     "pointer-to-object type but it has type": "a pointer has one index, such as x[size_t(row) * N + column], "
     "where a row has N elements",
+    "must be a modifiable lvalue": "what is declared const is not stored to: leave out const where it is declared",
     "dynamic initialization is not supported for a function-scope static": (
         "leave out static: it would make one variable for all threads, and for all launches"
     ),

@@ -28,10 +28,12 @@ _INTEGER = re.compile(
 _TYPE = re.compile(
     r"void|bool|u?(?:char|short|int|long|longlong)[1-4]?|(?:float|double)[1-4]?|(?:__)?half2?|unsigned|size_t|auto"
 )
+_AS_A_TYPE = re.compile(r"\b(?:int|unsigned|size_t)\s+(half)\b")
 _NO_OPERAND = re.compile(rf"{_TYPE.pattern}|const|return|else|if|for|while|\w+_cast")
 _OF_PLACE = re.compile(r"\b(?:thread|block)Idx\b|\b(?:block|grid)Dim\b")
 _TWO_AXES = re.compile(r"\b(?:thread|block)Idx\.y\b")
 
+_VECTOR = re.compile(r"\b(?:float|uint|int|uchar|char|double|half)([248])\b")
 _ARRAY = re.compile(r"\*\s*(?:const\s+|__restrict__\s+)*(\w+)\s*[,)]")
 _SHUFFLES = ("__shfl_down_sync", "__shfl_up_sync", "__shfl_xor_sync")
 _SHUFFLED = re.compile(r"__shfl_\w+\s*\([^,()]+,\s*(?P<own>[\w.]+)\s*,[^,()]+\)")
@@ -57,6 +59,8 @@ _OTHER = {
     "-": ["+"],
     "/": ["%", "*"],
     "%": ["/"],
+    "|": ["^"],
+    "^": ["|"],
     "<<": [">>"],
     ">>": ["<<"],
 }
@@ -66,8 +70,8 @@ _OF = (".", "->", "::")
 _COMPONENTS = "xyzw"
 
 _BUILT_INS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
-_BEFORE_TERM = ("+", "-", "+=", "=", "(", "[", ",", ":", "?")
-_BEHIND_TERM = ("+", "-", ";", ")", "]", ",", ":")
+_BEFORE_TERM = ("+", "-", "+=", "=", "(", "[", ",", ":", "?", *_OF_ENDS, "&&", "||")
+_BEHIND_TERM = ("+", "-", ";", ")", "]", ",", ":", *_OF_ENDS, "&&", "||")
 _WHOLE_ARGUMENTS = (("[", "]"), (",", ")"), ("(", ","), (",", ","))
 _MOST_FACTORS = 5
 
@@ -85,6 +89,8 @@ _MOST_NAMES, _MOST = 16, 4000
 class _Token:
     text: str
     start: int
+    is_variable: bool = False
+    """Whether a variable has the name of a type: `half`."""
 
     @property
     def end(self) -> int:
@@ -93,7 +99,7 @@ class _Token:
     @property
     def is_operand(self) -> bool:
         """Whether it is a name or a number, and no type."""
-        return bool(re.match(r"\w", self.text)) and not _NO_OPERAND.fullmatch(self.text)
+        return self.is_variable or (bool(re.match(r"\w", self.text)) and not _NO_OPERAND.fullmatch(self.text))
 
 
 @dataclass(frozen=True)
@@ -119,10 +125,11 @@ class _Expressions:
     @classmethod
     def of(cls, text: str) -> _Expressions:
         depth, found = 0, []
+        variables = {*_AS_A_TYPE.findall(text)}
         for match in _TOKEN.finditer(text):
             depth -= match[0] == "}"
             if depth > 0:
-                found.append(_Token(match[0], match.start()))
+                found.append(_Token(match[0], match.start(), match[0] in variables))
             depth += match[0] == "{"
         return cls(text, found)
 
@@ -223,6 +230,7 @@ def edits(source: str, near: Collection[int] = ()) -> Iterator[Edit]:
         _of_members,
         _of_built_ins,
         _of_shuffles,
+        _of_rows_of_vectors,
         _of_arrays,
         _of_names,
         _of_factors,
@@ -286,6 +294,8 @@ def _of_operators(parts: _Expressions) -> Iterator[_Small]:
         first, last = parts.operands(at, first, last)
         left, right = parts.piece(first, at - 1), parts.piece(at + 1, last)
         rank = _NEXT if sign in _OF_ENDS else _LAST if compares else _FAR
+        if sign == "-" and (at + 1 == last or right.isidentifier()):
+            yield parts.changed(_FAR, first, last, f"{left} - {right} - 1")
         for other in [_OF_ENDS[sign]] if sign in _OF_ENDS else _OTHER.get(sign, []):
             yield parts.changed(rank, first, last, f"{left} {other} {right}")
         if compares:
@@ -372,6 +382,17 @@ def _of_shuffles(parts: _Expressions) -> Iterator[_Small]:
             )
 
 
+def _of_rows_of_vectors(parts: _Expressions) -> Iterator[_Small]:
+    """A row counted in vectors in place of elements."""
+    sizes, _ = int_sizes(parts.text)
+    widths = dict.fromkeys(_VECTOR.findall(parts.text))
+    for at, token in enumerate(parts.tokens[:-1]):
+        if token.text in sizes and parts.tokens[at - 1].text == "*":
+            for width in widths:
+                why = f"A row of {token.text} elements has {token.text} / {width} vectors."
+                yield parts.changed(_FAR, at, at, f"({token.text} / {width})", why=why)
+
+
 def _of_arrays(parts: _Expressions) -> Iterator[_Small]:
     """Another array, and another way in which a shuffle goes."""
     arrays = [*dict.fromkeys(_ARRAY.findall(parts.text))][:_MOST_FACTORS]
@@ -392,16 +413,22 @@ def _of_factors(parts: _Expressions) -> Iterator[_Small]:
         if first is None or not 0 < first <= last < len(parts.tokens) - 1:
             continue
         of_built_in = parts.tokens[first].text in _BUILT_INS and at == first + 2
-        if (token.text in known and first == at) or of_built_in:
+        number = token.text.isdecimal() and token.text not in ("0", "1")
+        if ((token.text in known or number) and first == at) or of_built_in:
             before, behind = parts.tokens[first - 1].text, parts.tokens[last + 1].text
             in_sum = {"+", "-"} & {before[:1], behind}
             if in_sum and before in _BEFORE_TERM and behind in _BEHIND_TERM:
                 own = parts.piece(first, last)
-                for factor in factors:
+                # A thread whose elements are side by side is right as well, and slower.
+                apart = _FAR if "[" in (before, behind) or "]" in (before, behind) else _LAST
+                rank = apart if of_built_in else _FARTHER
+                for factor in known[:_MOST_NAMES] if number else factors:
                     if factor != own:
-                        # A thread whose elements are side by side is right as well, and slower.
                         yield parts.changed(
-                            _LAST if of_built_in else _FARTHER, first, last, f"{own} * {factor}"
+                            rank,
+                            first,
+                            last,
+                            f"{own} * {factor}",
                         )
 
 
@@ -416,9 +443,10 @@ def _integers(parts: _Expressions) -> list[str]:
 
 
 def _exchanged(parts: _Expressions, names: Sequence[str]) -> Iterator[_Small]:
-    """One of these names in place of another."""
+    """One of these names in place of another, that by which something is divided first."""
     names = names[:_MOST_NAMES]
     for at, token in enumerate(parts.tokens):
         member = at > 0 and parts.tokens[at - 1].text in _OF
         if token.text in names and not member and not parts.is_declared(at):
-            yield from (parts.changed(_LAST, at, at, other) for other in names if other != token.text)
+            rank = _FAR if at > 0 and parts.tokens[at - 1].text in ("/", "%") else _LAST
+            yield from (parts.changed(rank, at, at, other) for other in names if other != token.text)

@@ -25,6 +25,7 @@ __global__ void k(const float* a, float* c, int N)
     if (blockIdx.x == gridDim.x && i < N / PACK) c[size_t(i) * N] += packs[i].x;
     c[N - i % 4] = a[i];
     if (blockIdx.x < 9 && 0xff) c[N] = __shfl_up_sync(~0u, i, 2);
+    for (int half = 8 | i; half + 4 < N; half /= 2) c[half - i] = 0;
 }
 """
 EDITS = list(edits(SOURCE))
@@ -65,6 +66,10 @@ MADE = {edit.said: edit for edit in EDITS}
         ("`c` in place of `a` in line 14", 14, "= c[i];"),
         ("`__shfl_down_sync` in place of `__shfl_up_sync` in line 15", 15, "__shfl_down_sync(~0u, i, 2);"),
         ("`i` in place of `__shfl_up_sync(~0u, i, 2)` in line 15", 15, "c[N] = i;"),
+        ("`size_t(i) * (N / 4)` in place of `size_t(i) * N` in line 13", 13, "c[size_t(i) * (N / 4)]"),
+        ("`4 * i` in place of `4` in line 16", 16, "half + 4 * i < N"),
+        ("`8 ^ i` in place of `8 | i` in line 16", 16, "half = 8 ^ i;"),
+        ("`half - i - 1` in place of `half - i` in line 16", 16, "c[half - i - 1]"),
         ("`w` in place of `1` in line 6", 6, "atomicAdd(&counts[w & 0xff00 >> 8], w);"),
     ],
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -402,7 +402,7 @@ def _mended(
     wider = [*integers.wider(lines)]
     seen = outcome.findings[0] if outcome.findings else None
     known: list[Edit] = []
-    if seen is None and comparison is not None and comparison.explained and comparison.fits != (NOTHING,):
+    if seen is None and comparison is not None and _is_explained(comparison):
         # That some threads alone have a value is the cause of what the others come to, and that each block takes what
         # is left, of what is more than it has to be, and where a number ends.
         known = [*threads.of_some(source), *threads.rests(lines), *wider]
@@ -410,7 +410,7 @@ def _mended(
             return None
     ordered = seen is None or seen.kind != "uninitialised_shared"
     ordered = ordered or cuda_source.barrier(source) is not None
-    only = () if seen is None else _colliding(seen)
+    only = () if seen is None else (*_colliding(seen), *_called(source, _colliding(seen)))
     if seen and _overwrites(seen, "global") and not _overlapping(seen, source):
         # By an index without a block's number: that may be what is wrong, or who stores, and nothing else.
         only = (*source_tries.index_lines(source), seen.line or 0)
@@ -434,6 +434,12 @@ def _mended(
     return mend if of_none is None else source_tries.Mend(of_none[1], of_none[0])
 
 
+def _is_explained(comparison: Comparison) -> bool:
+    """Whether it is known what makes the wrong elements, and not only how they differ: the last asks for it."""
+    fits = comparison.fits
+    return comparison.explained and not (fits and (fits == (NOTHING,) or fits[0].endswith("?")))
+
+
 def _colliding(seen: FindingResult) -> tuple[int, ...]:
     """The lines in which threads store to the same place of shared memory, where a barrier only decides whose value
     stays. Empty where that is not what was seen."""
@@ -441,6 +447,19 @@ def _colliding(seen: FindingResult) -> tuple[int, ...]:
     if not _overwrites(seen, "shared") or other is None or seen.line is None or other.line is None:
         return ()
     return seen.line, other.line
+
+
+def _called(source: str, lines: Collection[int]) -> Iterator[int]:
+    """The lines of the functions of a text that some of its lines call."""
+    text = cuda_source.plain(source)
+    calls = "\n".join(cuda_source.statement(source, line) for line in lines)
+    for function in cuda_source.FUNCTION.finditer(text):
+        if re.search(rf"\b{function[1]}\s*\(", calls):
+            end = text.find("\n}", function.end())
+            yield from range(
+                cuda_source.line_at(text, function.start()),
+                cuda_source.line_at(text, max(end, function.end())) + 1,
+            )
 
 
 def _overlapping(seen: FindingResult, source: str) -> bool:

@@ -190,7 +190,8 @@ def _said(span: Span, unit: str, launch: Launch, source: str) -> str:
     one = span.end - span.first == 1
     if one and span.period == VECTOR:
         return f"They are {condition}: is component {COMPONENTS[span.first]} of a vector never set?"
-    if span.first not in launch.block and (why := _too_far(span, span.period, unit, launch, source)):
+    of_tile = span.first in launch.block and span.period <= TILES[1]
+    if not of_tile and (why := _too_far(span, span.period, unit, launch, source)):
         return f"They are {condition}: {why}"
     if span.first > 0 and span.end == span.period and TILES[0] <= span.period <= TILES[1]:
         tile = "tile" if not source or "__shared__" in source else "block"

@@ -23,9 +23,9 @@ from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counted_terms import MOST_INSTRUCTIONS, executed
 from grader.judge.refused import Refused
-from grader.workbook import begins, compiler, cuda_edits, slips, small_edits
+from grader.workbook import begins, compiler, cuda_edits, cuda_source, slips, small_edits
 from grader.workbook.compiler import CompileFailed
-from grader.workbook.edit import Edit
+from grader.workbook.edit import SEVERAL, Edit
 from grader.workbook.kernel_file import parse_source
 from grader.workbook.signature import impossible
 from grader.workbook.slips import numbers
@@ -254,13 +254,30 @@ def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_the
     near = () if line is None else (line - 1, line)
     known = sorted(cuda_edits.edits(source), key=lambda edit: edit.line not in near)
     found: dict[str, Edit] = {}
-    for edit in chain(known, slips.guards(source), small_edits.edits(source, near) if any_there_are else ()):
+    about = _about(kernel, line) if any_there_are else set()
+    small = small_edits.edits(source, about) if any_there_are else ()
+    for edit in chain(known, slips.guards(source), small):
         if not edit.lines(source) <= kernel.file.given and (not only or edit.line in only):
             found.setdefault(edit.applied(source), edit)
     found.pop(source, None)
     idle = len(loops.idle(source))
     most = min(MOST, PTX // len(kernel.build.ptx) + 1)
     return list(islice((edit for text, edit in found.items() if len(loops.idle(text)) <= idle), most))
+
+
+def _about(kernel: Kernel, line: int | None) -> set[int]:
+    """A line, or those that store to an output, with the conditions in front of them and what sets their variables."""
+    source, outputs = kernel.file.source, kernel.file.signature.outputs
+    text = cuda_source.plain(source)
+    found = {line} if line else {at for each in outputs for at in cuda_source.stores_to(source, each.name)}
+    lines = {*found, *(at - 1 for at in found)}
+    for at in found:
+        if condition := cuda_source.guard(source, at):
+            lines.add(condition)
+        for name in dict.fromkeys(re.findall(r"[A-Za-z_]\w*", cuda_source.statement(source, at))):
+            sets = re.finditer(rf"(?<![\w.\]]){name}\s*[-+*/]?=(?!=)", text)
+            lines |= {cuda_source.line_at(text, each.start()) for each in islice(sets, SEVERAL)}
+    return lines
 
 
 def _launched(kernel: Kernel) -> Iterator[tuple[Edit, Kernel]]:

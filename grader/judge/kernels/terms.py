@@ -56,6 +56,7 @@ OF_BLOCKS = (
     "`blockIdx.{axis} * {block}`."
 )
 ENDS = " What lies outside of the array is left out, and not taken from its end."
+RING = " What lies outside of the array is left out: behind an end nothing begins again at the other one."
 LANES = " What it lacks lies with another warp, and a shuffle reads lanes of its own warp alone."
 FIRST_LANE = (
     " That is what the first lane of its warp has: a shuffle from one lane gives all the same, and here each needs "
@@ -325,7 +326,17 @@ def _why(element: _Element, terms: Sequence[_Term], source: str) -> str:
     if "__shfl_" in source and lost and _of_other_warps(element, lost):
         return LANES
     ends = all(term.place in (0, element.inputs[term.input].size - 1) for term in more)
-    return ENDS if more and len(more) == len(terms) and ends else ""
+    if more and len(more) == len(terms) and ends:
+        return ENDS
+    return RING if _from_other_end(element, terms) else ""
+
+
+def _from_other_end(element: _Element, terms: Sequence[_Term]) -> bool:
+    """Whether what an element near an end has too much is at the other end of an array of as many."""
+    size = element.run.data.expected[element.output].size
+    sizes = [element.inputs[term.input].size for term in terms]
+    far = all(abs(term.place - element.place) > size // 2 for term in terms)
+    return far and not any(term.due for term in terms) and all(each == size for each in sizes)
 
 
 def _of_other_warps(element: _Element, terms: Sequence[_Term]) -> bool:

@@ -56,13 +56,15 @@ def parts(lines: Sequence[Line]) -> Iterator[Edit]:
                 for line, part, sign in ((one, first, second["sign"]), (other, second, first["sign"]))
             )
             said = f"`/` and `%` exchanged in lines {one.number} and {other.number}"
-            yield Edit(said, one.number, changes, _OF_WARP)
+            yield Edit(said, one.number, changes, _OF_WARP if first["by"] in _WARP else _OF_ROW)
 
 
 def from_the_end(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """An index that is counted from the end, and is the number of elements for the last."""
     sizes = "|".join(int_sizes(text)[0])
-    counted = re.compile(rf"(?:=|\[)\s*(?P<both>(?P<size>{sizes})\s*-\s*(?P<by>[A-Za-z_]\w*))\s*[;\]]")
+    counted = re.compile(
+        rf"(?:=|\[)\s*(?P<both>(?P<size>{sizes})\s*-\s*(?:\w+\()?(?P<by>[A-Za-z_]\w*)\)?)\s*[;\]]"
+    )
     taken: dict[str, list[tuple[Line, re.Match[str]]]] = {}
     for line in lines if sizes else ():
         for found in counted.finditer(line.text):

@@ -45,6 +45,8 @@ _ONE_OFF = re.compile(
     r"\b(?P<if>if)\s*\(\s*(?P<name>\w+)\s*>=\s*(?P<by>\w+)\s*\)\s*\{?\s*(?P=name)\s*-=\s*(?P=by)\s*;"
 )
 _BARRIER = re.compile(r"\b__syncthreads\(\s*\)\s*;")
+_ALL_INSIDE = re.compile(r"(?:\(|&&)\s*(?P<all>(?P<first>\w+)\s*\+\s*\w+\s*<=\s*(?P<size>\w+))\s*(?=&&|\))")
+_BRANCH = re.compile(r"\bif\s*\((?:[^(){};]|\([^(){};]*\)){1,200}\)\s*\{[^{}]{1,300};\s*\}")
 HALF_A_WARP = 16
 """Lanes, by which the first of a warp's shuffles goes."""
 
@@ -132,6 +134,41 @@ def taken_off(text: str) -> Iterator[Edit]:
     for found in _ONE_OFF.finditer(text):
         why = f"There may be more than one `{found['by']}` in it."
         yield in_text(text, *found.span("if"), "while", why)
+
+
+def runs_inside(text: str) -> Iterator[Edit]:
+    """The same, of a thread that goes on only where it has all of its elements."""
+    for found in _ALL_INSIDE.finditer(text):
+        first, size = found.group("first", "size")
+        loop = re.compile(
+            r"\bfor\s*\([^;=]{0,30}?\b(?P<name>\w+)\s*=\s*0\s*;\s*(?P<condition>(?P=name)\s*<[^;]{1,60}?)\s*;"
+        ).search(text, found.end())
+        if loop:
+            condition = f"{loop['condition']} && {first} + {loop['name']} < {size}"
+            one = f"{first} < {size}"
+            line, at = line_at(text, found.start()), line_at(text, loop.start("condition"))
+            changes = ((*found.span("all"), one), (*loop.span("condition"), condition))
+            said = (
+                f"`{one}` in place of `{found['all']}` in line {line} and `{condition}` in place of "
+                f"`{loop['condition']}` in line {at}"
+            )
+            yield Edit(
+                said, line, changes, "Else a thread that has not all of its elements takes none of them."
+            )
+
+
+def goes_on(text: str) -> Iterator[Edit]:
+    """What is done in a loop where a condition does not hold, and was done where it holds too."""
+    for loop in islice(loops_of(text), SEVERAL):
+        for found in islice(_BRANCH.finditer(loop.body), SEVERAL):
+            behind = loop.body[found.end() :]
+            if not re.match(r"\s*(?:else\b|\}\s*$)", behind):
+                at = loop.inside + found.end() - 1
+                line = line_at(text, loop.inside + found.start())
+                why = "Else what stands behind it is done there as well."
+                yield Edit(
+                    f"`continue;` at the end of the `if` in line {line}", line, ((at, at, "continue; "),), why
+                )
 
 
 def left(text: str) -> Iterator[Edit]:

@@ -8,10 +8,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from grader.workbook.cuda_source import FUNCTION, bytes_of, line_at
-from grader.workbook.edit import Edit, Line, in_place, in_places, where
+from grader.workbook.edit import Edit, Line, in_place, in_places, in_text, where
 
 _BEGUN = re.compile(
     r"\b(?:float|double|int|unsigned)\s+(?P<sum>\w+)\s*=\s*(?P<first>(?P<array>\w+)\[[^\[\]]{1,60}\])\s*;"
+)
+_ADDED_TO = re.compile(
+    r"(?P<all>\b(?P<name>\w+)\s*\+=\s*(?P<term>[^;{}]{1,80});\s*(?P<to>\w+\[[^\[\]]{1,80}\])\s*=\s*(?P=name)\s*;)"
 )
 _CUT = re.compile(r"(?<!unsigned )\b(int|unsigned|short|long)\s+\w+\s*=(?!\s*reinterpret_cast)[^;=]{0,100}\[")
 _CUT_SUM = re.compile(r"^\s*(int|unsigned|long)\s+(\w+)\s*=\s*0\s*;")
@@ -38,6 +41,14 @@ def begun_with(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             if re.search(rf"\b{found['sum']}\s*\+=[^;]{{0,100}}\b{found['array']}\[", text[line.start :]):
                 why = f"The loop adds `{found['first']}` too."
                 yield in_place(line, found, "first", "0", why)
+
+
+def added_to(text: str) -> Iterator[Edit]:
+    """What each turn of a loop adds to a value that all of them begin with."""
+    for found in _ADDED_TO.finditer(text):
+        new = f"{found['to']} = {found['name']} + {found['term']};"
+        why = f"Else `{found['name']}` has what earlier turns have added."
+        yield in_text(text, *found.span("all"), new, why)
 
 
 def cut(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

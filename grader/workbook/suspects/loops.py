@@ -69,6 +69,8 @@ _NUMBERED = re.compile(r"\b(?:thread|block)Idx\b|\b__\w+\s*\(|\basm\b")
 """A thread's number, or a block's, or what may give it."""
 _ADDS_TO = re.compile(r"(?P<atomic>\batomicAdd\s*\(\s*&?\s*)?(?P<to>[A-Za-z_]\w*\s*\[?)(?(atomic)|\s*\+=)")
 _SHARES = re.compile(r"\batomicAdd\s*\(|\b__shared__\b")
+_LEFT_AT_END = re.compile(r"[;}]\s*(?P<leave>return|break)\s*;\s*\}\s*$")
+_NO_START = re.compile(r"\bfor\s*\(\s*;\s*(?P<name>\w+)\s*<")
 _STEP_BY = re.compile(r"\w+\s*[-+]=\s*(?P<by>[^;]{1,100})$")
 _ADDS_0 = re.compile(r"(\w+)\s*[-+]=\s*(?:0\s*$|0\s*\*|[^/?]{1,80}\*\s*0\s*$)")
 _DIVIDED = re.compile(r"(\w+)\s*(?:/=|>>=)\s*\w+\s*$")
@@ -152,6 +154,13 @@ def ended_early(text: str) -> Iterator[Said]:
     for found in _EMPTY_WHILE.finditer(text):
         line = line_at(text, found.end())
         yield line, f"Line {line}: the `;` behind `while (…)` ends the loop in front of its body: delete it."
+    for loop in islice(loops_of(text), _LOOPS):
+        if left := _LEFT_AT_END.search(loop.body):
+            line, what = line_at(text, loop.inside + left.start("leave")), left["leave"]
+            yield (
+                line,
+                f"Line {line}: `{what};` ends the loop in its first turn: delete it, or put it behind the loop.",
+            )
 
 
 def other_index(text: str) -> Iterator[Said]:
@@ -591,6 +600,21 @@ def _never_ends(text: str, loop: Loop) -> str:
             f"`{multiplied[1]}` begins with 0, which `{step}` leaves 0, so the loop never ends: begin with 1."
         )
     return ""
+
+
+def not_set_back(text: str) -> Iterator[Said]:
+    """Loops within another one that go on from where they have ended before."""
+    for outer in islice(loops_of(text), _LOOPS):
+        for found in _NO_START.finditer(outer.body):
+            name, before = found["name"], outer.body[: found.start()]
+            begins = re.findall(rf"\b{name}\s*=(?!=)\s*([^;,]{{1,120}})[;,]", text[: outer.at])
+            if begins and not re.search(rf"\b{name}\s*=(?!=)", f"{outer.step} {before}"):
+                line = line_at(text, outer.inside + found.start())
+                yield (
+                    line,
+                    f"Line {line}: nothing sets `{name}` back when the loop in line {line_at(text, outer.at)} goes on: "
+                    f"`for (int {name} = {' '.join(begins[-1].split())}; …`.",
+                )
 
 
 def _of_first(text: str, step: str) -> str:

@@ -50,6 +50,26 @@ def same_address(text: str) -> Iterator[Said]:
             )
 
 
+def of_grid(text: str) -> Iterator[Said]:
+    """Arrays with as many elements as a block has threads, accessed by a thread's number in the grid."""
+    in_grid = {
+        found[1]
+        for found in re.finditer(
+            r"\b(\w+)\s*=[^;=?%]{0,60}\bblockIdx\.x\b[^;=?%]{1,60}\bthreadIdx\.x\b[^;=?%]{0,20};", text
+        )
+    }
+    for name, extent in shared_extents(text).items():
+        for index in in_grid if name in shared_arrays(text) else ():
+            if found := re.search(rf"\b{name}\[\s*{index}\s*\]", _DECLARED.sub("", text)):
+                at = re.search(rf"\b{name}\[\s*{index}\s*\]", text)
+                line = line_at(text, at.start() if at else found.start())
+                yield (
+                    line,
+                    f"Line {line}: `{index}` counts the threads of all blocks, and `{name}` is the block's own, with "
+                    f"{extent} elements: index it by threadIdx.x.",
+                )
+
+
 def swizzles(text: str) -> Iterator[Said]:
     """Columns of a square tile exchanged by their row, where that leads out of it."""
     tiles = shared_arrays(text)

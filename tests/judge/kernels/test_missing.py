@@ -72,6 +72,7 @@ PLANE = launch((5, 17, 1), (32, 8, 1))
         (AT >= 1020, LINE, "all elements from 1020 on, the last 3 of 1023: too few where a thread takes several"),
         (ROW >= 128, launch((20, 1, 1), (32, 32, 1)), "is a number of tiles rounded down? If not: too few"),
         (AT >= 700, LINE, "all elements from 700 on: which thread writes them"),
+        (AT % 272 >= 256, launch((4, 1, 1), (256, 1, 1)), "one block for 256 elements, and blocks begin 272"),
         (AT % 256 >= 240, launch((5, 1, 1), (256, 1, 1)), "one block for 240 elements, and blocks begin 256"),
         (AT[:255] >= 240, launch((2, 1, 1), (256, 1, 1)), "begin 256 apart. Multiply blockIdx.x by 240."),
         (AT % 4 == 3, LINE, "i % 4 == 3: is component w of a vector never set?"),

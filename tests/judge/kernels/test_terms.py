@@ -78,6 +78,10 @@ KERNELS = {
         "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i]], in[i]);", {"N": 15},
         "To the count of a byte its own value is added, 2 for a byte that is 2: add 1.",
     ),
+    "a ring": (
+        "stencil", LINE, f"{PLACE} float s = 0; for (int k = i - 8; k <= i + 8; ++k) s += in[(k + 8 * N) % N]; "
+        "if (i < N) out[i] = s;", {"N": 255}, "behind an end nothing begins again at the other one.",
+    ),
     "what is behind the end": (
         "histogram", 'grid = ["cdiv(N, 256)"]\n// block = [256]\n// zero = ["bins"]',
         "const int i = blockIdx.x * 256 + threadIdx.x; atomicAdd(&bins[i < N ? in[i] : 0], 1);", {"N": 15},

@@ -108,6 +108,10 @@ BEHIND = (
         ("for (int i = b; i < N; i += threadIdx.x) {}",
          "Line 1: the step `i += threadIdx.x` is 0 in thread 0, and the loop never ends: threadIdx.x is the number of "
          "one thread, and blockDim.x is how many there are."),
+        ("for (int e = t; e < N; e += step) {\n    c[e] = a[e];\n    return;\n}",
+         "Line 3: `return;` ends the loop in its first turn: delete it, or put it behind the loop."),
+        ("int c = b + t;\nfor (; r < M; r += s) {\n    for (; c < N; c += s) {\n        out[c] = 0;\n    }\n}",
+         "Line 3: nothing sets `c` back when the loop in line 2 goes on: `for (int c = b + t; …`."),
     ],
 )  # fmt: skip
 def test_a_loop_is_told_with_what_mends_it(text: str, sentence: str) -> None:
@@ -220,6 +224,8 @@ def test_a_loop_that_may_be_right_is_not_told(text: str) -> None:
     "text",
     [
         "for (int i = t; i < N; i += 10) {}",
+        "for (int e = t; e < N; e += step) {\n    if (a[e]) {\n        return;\n    }\n    ++n;\n}",
+        "for (; r < M; r += s) {\n    int c = t;\n    for (; c < N; c += s) {\n        out[c] = 0;\n    }\n}",
         "for (int i = t; i < N; i += threadIdx.x + 1) {}",
         "for (int i = t; i < N;) {\n    i += stride;\n}",
         "for (int half = 4; half >= 0; half /= 2) {\n    if (half == 0) break;\n}",

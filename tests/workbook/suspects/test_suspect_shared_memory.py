@@ -106,3 +106,17 @@ SHARED = "__shared__ float t[32][33], s[256];\n"
 )  # fmt: skip
 def test_what_threads_read_of_their_own_alone_is_found(text: str, told: dict[str, int]) -> None:
     assert of_own_elements(SHARED + text) == told
+
+
+@pytest.mark.parametrize(
+    ("index", "told"),
+    [
+        ("blockIdx.x * B + threadIdx.x", True),
+        ("threadIdx.x", False),
+        ("(blockIdx.x + threadIdx.x) % B", False),
+    ],
+)
+def test_a_blocks_own_array_is_not_indexed_by_a_thread_of_the_grid(index: str, told: bool) -> None:
+    text = f"constexpr int B = 8;\n__shared__ float s[B];\nconst int i = {index};\nif (i < N) s[i] = a[i];"
+    line = "Line 4: `i` counts the threads of all blocks, and `s` is the block's own, with B elements"
+    assert (line in said(text, [], "k.cu")) == told
