@@ -448,5 +448,10 @@ def _exchanged(parts: _Expressions, names: Sequence[str]) -> Iterator[_Small]:
     for at, token in enumerate(parts.tokens):
         member = at > 0 and parts.tokens[at - 1].text in _OF
         if token.text in names and not member and not parts.is_declared(at):
-            rank = _FAR if at > 0 and parts.tokens[at - 1].text in ("/", "%") else _LAST
-            yield from (parts.changed(rank, at, at, other) for other in names if other != token.text)
+            divides = at > 1 and parts.tokens[at - 1].text in ("/", "%")
+            no_other = (
+                token.text,
+                parts.tokens[at - 2].text if divides else "",
+            )  # 1, whatever is divided by itself
+            rank = _FAR if divides else _LAST
+            yield from (parts.changed(rank, at, at, other) for other in names if other not in no_other)

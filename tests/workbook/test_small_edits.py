@@ -66,7 +66,7 @@ MADE = {edit.said: edit for edit in EDITS}
         ("`c` in place of `a` in line 14", 14, "= c[i];"),
         ("`__shfl_down_sync` in place of `__shfl_up_sync` in line 15", 15, "__shfl_down_sync(~0u, i, 2);"),
         ("`i` in place of `__shfl_up_sync(~0u, i, 2)` in line 15", 15, "c[N] = i;"),
-        ("`size_t(i) * (N / 4)` in place of `size_t(i) * N` in line 13", 13, "c[size_t(i) * (N / 4)]"),
+        ("`* (N / 4)` in place of `* N` in line 13", 13, "c[size_t(i) * (N / 4)]"),
         ("`4 * i` in place of `4` in line 16", 16, "half + 4 * i < N"),
         ("`8 ^ i` in place of `8 | i` in line 16", 16, "half = 8 ^ i;"),
         ("`half - i - 1` in place of `half - i` in line 16", 16, "c[half - i - 1]"),
