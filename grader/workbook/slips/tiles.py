@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from grader.workbook.cuda_source import plain, shared_extents
+from grader.workbook.cuda_source import constant, plain, shared_extents
 from grader.workbook.edit import Edit, Line, at_place, in_place, in_places
 
 _ROWS = 20  # that are looked at: bounds a stranger's work
@@ -23,8 +23,11 @@ _RIGHT_HALO = re.compile(
 _BY_ROWS = re.compile(
     r"\b(?P<array>\w+)(?:\[[^\[\]]{1,60}\])*?\[\s*(?P<row>[\w.]+)\s*\+\s*(?P<by>[A-Za-z_]\w*)\s*\]"
 )
-FLAT = re.compile(r"\b(?P<array>\w+)\[[^\[\]]{0,60}?(?P<times>\*\s*(?P<by>\w+))\s*\+[^\[\]]{1,60}\]")
+FLAT = re.compile(
+    r"\b(?P<array>\w+)\[[^\[\]]{0,60}?(?P<times>\*\s*(?P<by>\w+|\([^()\[\]]{1,60}\)))\s*\+[^\[\]]{1,60}\]"
+)
 """An access to an array of one dimension by rows of a length."""
+_FACTOR = re.compile(r"(?<![\w.])(\w+|\([^()]{1,60}\))(?=\s*\*)|(?<=\*)\s*(\w+|\([^()]{1,60}\))")
 _CONSTANT = re.compile(r"\b(?:constexpr|const)\s+\w+\s+(?P<all>(?P<name>\w+)\s*=\s*(?P<most>\d+))\s*;")
 _FILLS = re.compile(r"\bif\s*\(\s*(threadIdx\.([xy])\s*==\s*0)\s*\)")
 
@@ -58,22 +61,44 @@ def lengths(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """An array in shared memory whose length counts rows as shorter than its indices do, or is the number of its last
     element."""
     extents = shared_extents(source)
-    rows = {found.group("array", "by") for line in lines for found in FLAT.finditer(line.text)}
+    rows = {(found["array"], found["by"]) for line in lines for found in FLAT.finditer(line.text)}
+    rows |= {pair for pair in _factors(lines) if pair[0] in extents and constant(source, pair[1]) is not None}
     for line in lines:
         for name in extents if "__shared__" in line.text else ():
             for by in sorted(by for array, by in rows if array == name)[:_ROWS]:
-                row = re.search(rf"\b{name}\s*\[\s*[\w.]+\s*\*\s*(\w+)\s*\]", line.text)
-                if row and row[1] != by:
-                    yield in_place(
-                        line, row, 1, by, f"A row of `{name}` has `{by}` elements where it is accessed."
-                    )
-        constant = _CONSTANT.search(line.text)
-        for name, extent in extents.items() if constant else ():
-            most = int(constant["most"]) if constant and constant["name"] == extent else 0
+                declared = re.search(
+                    rf"\b{name}\s*\[\s*(?P<all>(?:[\w.]+\s*\*\s*)*(?P<row>\w+))\s*\]", line.text
+                )
+                if declared and (changed := _by_rows(source, declared, by)):
+                    why = f"A row of `{name}` has `{by.strip('()')}` elements where it is accessed."
+                    yield in_place(line, declared, *changed, why)
+        defined = _CONSTANT.search(line.text)
+        for name, extent in extents.items() if defined else ():
+            most = int(defined["most"]) if defined and defined["name"] == extent else 0
             in_launch = re.search(rf"^\s*//.*\b{extent}\b", source, re.MULTILINE)
-            if constant and most and not most & (most + 1) and not in_launch:
+            if defined and most and not most & (most + 1) and not in_launch:
                 why = f"`{name}` has `{extent}` elements, and element 0 is the first: the last is {most - 1}."
-                yield in_place(line, constant, "all", f"{extent} = {most + 1}", why)
+                yield in_place(line, defined, "all", f"{extent} = {most + 1}", why)
+
+
+def _factors(lines: Sequence[Line]) -> set[tuple[str, str]]:
+    """Arrays, and what stands in front of or behind a `*` in their indices, in whatever order."""
+    return {
+        (name, one or other)
+        for line in lines
+        for name, index in _INDEX.findall(line.text)
+        for one, other in _FACTOR.findall(index)
+    }
+
+
+def _by_rows(source: str, declared: re.Match[str], by: str) -> tuple[str, str] | None:
+    """What is to be replaced in an array's declared length that has rows too short, and by what."""
+    if declared["all"] != declared["row"]:
+        return ("row", by) if by not in (declared["row"], f"({declared['row']})") else None
+    length, row = constant(source, declared["all"]), constant(source, by)
+    if not length or not row or row < 2 or length % (row - 1) or length % row == 0:
+        return None
+    return "all", f"{length // (row - 1)} * {by}"  # rows are one longer, as those that are padded
 
 
 def halos(lines: Sequence[Line]) -> Iterator[Edit]:
