@@ -77,7 +77,9 @@ def load(name: str, root: Path | None = None, or_exercise: bool = False) -> Topi
     known = names(root)
     message = f"there is no topic `{name}`{nearest(name, [*known, *exercises.names(root)])}"
     whole = programs.names(root)
-    also = f", and the whole program{'s' if len(whole) > 1 else ''} {', '.join(whole)}" if whole else ""
+    small = exercises.names(root) if or_exercise else []
+    also = f", the small exercises {', '.join(small)}" if small else ""
+    also += f", and the whole program{'s' if len(whole) > 1 else ''} {', '.join(whole)}" if whole else ""
     raise WarpladderError(message, remedy=f"the topics are {', '.join(known)}{also}")
 
 

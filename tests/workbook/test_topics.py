@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.errors import WarpladderError
-from grader.workbook import topics
+from grader.workbook import exercises, topics
 from grader.workbook.topic import Parts
 
 
@@ -132,6 +132,13 @@ def test_unknown_topic(root: Path, name: str) -> None:
     with pytest.raises(WarpladderError, match="there is no topic") as caught:
         topics.load(name, root)
     assert caught.value.remedy == "the topics are copy"
+
+
+def test_small_exercises_are_named_where_one_is_asked_for() -> None:
+    with pytest.raises(WarpladderError) as caught:
+        topics.load("tree_sum", or_exercise=True)
+    names = ", ".join(exercises.names())
+    assert f", the small exercises {names}, and the whole program saxpy" in (caught.value.remedy or "")
 
 
 def test_outputs_may_differ_in_their_tolerance(root: Path) -> None:
