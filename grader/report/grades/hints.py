@@ -107,8 +107,9 @@ def _steps(result: Grade, found: Aim, source: Sequence[str]) -> tuple[_Step, _St
     )
     if result.verdict != "pass" and not found.before:
         said = [*views.said(result)]
+        seen = said if result.mended is None else [_seen(result)]
         return (
-            ("what is wrong", _wrong(result, source), said),
+            ("what is wrong", _wrong(result, source), seen),
             ("the line", _wrong_lines(result, source), []),
             (SEEN_TO_MEND if result.mended is not None else RUN_ALONE, _mending(result), said),
         )
@@ -194,9 +195,15 @@ def _and_more(step: int, further: str) -> Iterable[RenderableType]:
 
 def _wrong(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
     yield Text("It has to be right before it can be fast.")
-    yield Text(result.reason or result.verdict, views.VERDICT_STYLES[result.verdict])
+    yield Text(_seen(result), views.VERDICT_STYLES[result.verdict])
     # The reason tells of the first finding.
     yield from (views.quoted(finding, source) for finding in result.findings[:1])
+
+
+def _seen(result: Grade) -> str:
+    """Why a submission is wrong, without the change that mends it, which is the last hint's."""
+    reason = result.reason or result.verdict
+    return reason if result.mended is None else reason.replace(f" {result.mended}", "")
 
 
 def _missing(result: Grade) -> list[ClaimResult]:
