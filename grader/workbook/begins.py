@@ -67,6 +67,8 @@ _ALL_AT = (
 )
 _BARRIER = re.compile(r"\b__syncthreads\(\)\s*;")
 _CONST = re.compile(r"\bconst\s+(?=\w)")
+_THESE = "these changes"
+_ANEW = "Behind the barrier in line {line}, set both anew: `{sets}`."
 _ALONE = re.compile(
     r"\b(?P<condition>if\s*\(\s*(?:(?:threadIdx\.x|\w+)\s*==\s*0|!\s*(?:threadIdx\.x|\w+))\s*\))\s*\{?\s*"
     r"(?:atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<sum>[A-Za-z_]\w*)\s*\)"
@@ -460,19 +462,20 @@ def _turned_behind(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     conditions = [edit for edit in _stored_where(text) if edit.line > line.number]
     for built_in, why in _TURNED.items():
         sets = " ".join(f"{place.name} = {place.turned(built_in)};" for place in places)
-        behind = (
-            f"`{sets}` behind the barrier in line {line.number}{', and without const,' if constants else ''}"
-        )
+        behind = f"`{sets}` behind the barrier in line {line.number}"
         changes = (*sorted(constants), (at, at, f" {sets}"))
         if built_in == "threadIdx" and not (in_row := _in_row(store, places)):
             if in_row is False:
                 yield _turned_before(places, constants, line, at)
             why = ""
-        yield Edit(behind, line.number, changes, why)
-        for edit in (*conditions, *_sizes_behind(text)):
-            yield Edit(
-                f"{behind} and {edit.said}", line.number, tuple(sorted((*changes, *edit.changes))), why
+        edit = Edit(behind, line.number, changes, why)
+        if declared := _without_const(places):
+            edit = replace(
+                edit, said=_THESE, steps=f"{declared}. {_ANEW.format(line=line.number, sets=sets)}"
             )
+        yield edit
+        for other in (*conditions, *_sizes_behind(text)):
+            yield edit.with_also(other)
 
 
 def _in_row(store: _Stored | None, places: Sequence[_Place]) -> bool | None:
@@ -485,19 +488,28 @@ def _in_row(store: _Stored | None, places: Sequence[_Place]) -> bool | None:
 def _turned_before(places: Sequence[_Place], constants: Iterable[Change], line: Line, at: int) -> Edit:
     """The places of threads in the input turned, and those in the output as these were."""
     sets = " ".join(f"{place.name} = {place.text};" for place in places)
-    inputs = " and ".join(f"`{place.turned('threadIdx')}` in place of `{place.text}`" for place in places)
+    inputs = " and ".join(f"`{place.name}` to `{place.turned('threadIdx')}`" for place in places)
     turned: list[Change] = []
     for place in places:
         start = place.line.start + place.line.text.index(place.text, place.start - place.line.start)
         turned.append((start, start + len(place.text), place.turned("threadIdx")))
     numbers = where([*dict.fromkeys(place.line.number for place in places)])
+    declared = ". ".join(filter(None, (f"In {numbers}, set {inputs}", _without_const(places))))
     return Edit(
-        f"{inputs} in {numbers}, `{sets}` behind the barrier in line {line.number}"
-        f"{', and without const,' if constants else ''}",
+        _THESE,
         places[0].line.number,
         tuple(sorted((*constants, *turned, (at, at, f" {sets}")))),
         _TURNED["threadIdx"],
+        steps=f"{declared}. {_ANEW.format(line=line.number, sets=sets)}",
     )
+
+
+def _without_const(places: Iterable[_Place]) -> str:
+    """That places which are set anew are declared without const, without a full stop; "" where they are."""
+    constant = [place for place in places if _CONST.search(place.line.text)]
+    names = " and ".join(f"`{place.name}`" for place in constant)
+    numbers = [*dict.fromkeys(place.line.number for place in constant)]
+    return f"Declare {names} without `const` in {where(numbers)}" if names else ""
 
 
 def through_tile(source: str) -> Iterator[Edit]:
@@ -510,8 +522,7 @@ def through_tile(source: str) -> Iterator[Edit]:
         for edit in _turned_behind(text, lines) if read else ():
             if read and edit.why != _TURNED["blockIdx"]:
                 exchanged = in_place(line, read, 0, f"{array}[{read[2]}][{read[1]}]")
-                changes = tuple(sorted((*edit.changes, *exchanged.changes)))
-                yield replace(edit, said=f"{edit.said} and {exchanged.said}", changes=changes)
+                yield edit.with_also(exchanged)
 
 
 def turned_by_itself(source: str) -> Iterator[tuple[str, int]]:

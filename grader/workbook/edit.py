@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.workbook import units
 from grader.workbook.cuda_source import plain
@@ -35,6 +35,17 @@ class Edit:
     """A sentence on the mistake."""
     any: bool = False
     """Whether it is one of all that there are, and none of a known kind."""
+    steps: str = ""
+    """Sentences that tell its parts one by one, where they are too many for one sentence."""
+
+    def with_also(self, other: Edit) -> Edit:
+        """It together with another one of other places."""
+        changes = tuple(sorted((*self.changes, *other.changes)))
+        if self.steps:
+            return replace(
+                self, steps=f"{self.steps} It also takes {other.said.rstrip(',')}.", changes=changes
+            )
+        return replace(self, said=f"{self.said} and {other.said}", changes=changes)
 
     def lines(self, source: str) -> set[str]:
         """The lines of the source that it changes, without their indents."""

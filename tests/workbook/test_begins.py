@@ -154,20 +154,21 @@ def test_what_is_said_names_the_places() -> None:
     (edit,) = edits(f"{X0_Y0}f(x0);\n\ng(y0, x0);")
     assert (edit.said, edit.line) == ("`x0` and `y0` exchanged in line 4", 4)
     edit, _ = edits(f"{X_Y}__syncthreads();\nf(x);")
-    assert edit.said.endswith(
-        "= blockIdx.x * T + threadIdx.y;` behind the barrier in line 3, and without const,"
+    assert edit.said == "these changes"
+    assert edit.steps == (
+        "Declare `x` and `y` without `const` in lines 1 and 2. Behind the barrier in line 3, set both anew: "
+        "`x = blockIdx.y * T + threadIdx.x; y = blockIdx.x * T + threadIdx.y;`."
     )
 
 
 @pytest.mark.parametrize(("index", "side"), [("x * M + y", "y"), ("y * M + x", "x")])
 def test_neighbours_are_said_to_write_neighbours_where_they_do(index: str, side: str) -> None:
-    of_threads = [
-        edit for edit in edits(f"{ALL}{X_Y}__syncthreads();\nout[{index}] = v;") if "thread" in edit.said
-    ]
+    made = edits(f"{ALL}{X_Y}__syncthreads();\nout[{index}] = v;")
+    of_threads = [edit for edit in made if "thread" in f"{edit.said} {edit.steps}"]
     said = [edit for edit in of_threads if edit.why.startswith("Threads beside one another")]
     assert said
     for edit in said:
-        assert re.search(rf"\b{side} = [^;]*threadIdx\.x;[^`]*` behind", edit.said)
+        assert re.search(rf"anew: `[^`]*\b{side} = [^;]*threadIdx\.x;", edit.steps)
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def _not_turned(runner: CaseRunner, current: KernelSubmission, rung: str) -> str
     edits = islice(begins.through_tile(source), SEVERAL)
     edit = next((each for each in edits if _holds(runner, current, each.applied(source), rung)), None)
     how = (
-        f"With {edit.said}, it reads the tile by columns and stores along a row."
+        f"With {edit.said}, it reads the tile by columns and stores along a row. {edit.steps}".rstrip()
         if edit
         else "Let threads beside one another store to elements beside one another, along a row, and read the tile by "
         "columns for that, with its indices exchanged."

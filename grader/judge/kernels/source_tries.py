@@ -120,8 +120,8 @@ def mended(
             if mends and not (edit.any and known.hidden(edit, changed, also)):
                 if not (own := _of_own_elements(source, edit)):
                     edit = _far_enough(runner, kernel, changed, edit, tried)
-                    said = f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
-                    return Mend(said, edit.line)
+                    parts = (f"With {edit.said} it comes out right.", edit.steps, edit.why)
+                    return Mend(" ".join(filter(None, parts)), edit.line)
                 # Of threads that may do so already, it would send them back.
                 if place := begins.turned(source):
                     alone = alone or Mend(
