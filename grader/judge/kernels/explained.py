@@ -55,7 +55,7 @@ from grader.workbook import cuda_source, suspects, units
 from grader.workbook.edit import Edit, lines_of
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.slips import threads
-from grader.workbook.suspects import integers, loops, shared_memory, sums
+from grader.workbook.suspects import integers, loops, shared_memory, sums, vectors
 
 FEW = 3
 """Wrong elements that many mistakes explain."""
@@ -76,6 +76,11 @@ OF_ITS_OWN = (
 LEFT_OUT = (
     "Line {line}: `{whole}` is 0 there, and nothing of the input is loaded: the last `{size} % {by}` elements are "
     f"{missing.LEFT}"
+)
+
+ONLY_WHOLE = (
+    "Line {line}: `{condition}` lets only {by} at a time pass, and nothing else loads `{array}`: the last "
+    f"`{{size}} % {{by}}` elements are {missing.LEFT}"
 )
 
 STORED_0 = (
@@ -145,7 +150,8 @@ def explained(
         told = refusal if odd else _of_unwritten(first, larger, idle)
     else:
         before = comparison.fits[0] if comparison.fits else comparison.advice
-        known = loops.without_rest(current.file.source) or counted_terms.told(runner, current.compiled, case)
+        known = loops.without_rest(current.file.source) or _only_whole(current.file.source, case)
+        known = known or counted_terms.told(runner, current.compiled, case)
         known = known or next((said for said in fits if not said.endswith(THAN)), "")
         known = known or terms.told(runner, current.compiled, case) or next(iter(fits), comparison.advice)
         known = of_text(known, current.file)
@@ -183,6 +189,18 @@ def _left(source: str, case: Case, outcome: Outcome) -> str:
             loops.without_turns(source, line, size, by)
             or LEFT_OUT.format(line=line, whole=whole, size=size, by=by)
             for line, whole, size, by in zeros(source, case, outcome)
+        ),
+        "",
+    )
+
+
+def _only_whole(source: str, case: Case) -> str:
+    """Of a kernel that loads nothing of what is left behind whole vectors, in a case with such; "" of another."""
+    return next(
+        (
+            ONLY_WHOLE.format(**vars(whole))
+            for whole in vectors.only_whole(source)
+            if case.problem.get(whole.size, 0) % whole.by
         ),
         "",
     )

@@ -274,7 +274,7 @@ def added_by_each(text: str) -> Iterator[Said]:
     shares = "threadIdx" in text and _SHARES.search(text)
     for kernel in islice(KERNEL.finditer(text), _LOOPS) if given and shares else ():
         begins = kernel.end() - 1
-        body = _body_of_loop(text, begins)
+        body = body_of(text, begins)
         for loop in islice(loops_of(body), _LOOPS):
             counted, does, before = _COUNTED.match(loop.start), _ADDS_TO.search(loop.body), body[: loop.at]
             if not counted or not does or before.count("{") - before.count("}") != 1 or _KEPT.search(before):
@@ -431,9 +431,7 @@ def swaps(text: str) -> Iterator[Said]:
         at, old, new = (found[part].strip() for part in ("at", "old", "new"))
         before = text[: found.start()].rstrip()
         do = text.rfind("do", 0, found.start()) if before.endswith("}") else -1
-        body = (
-            text[do : found.start()] if do >= 0 and _DO.match(text, do) else _body_of_loop(text, found.end())
-        )
+        body = text[do : found.start()] if do >= 0 and _DO.match(text, do) else body_of(text, found.end())
         if not sets(body, old) and constant(text, old) is None:
             line = line_at(text, found.start())
             yield (
@@ -480,7 +478,7 @@ def rest_once(text: str) -> Iterator[Said]:
         outer = re.match(rf"{name}\s*=|$", loop.start)
         if not found or not outer or group.many < 3 or _comparisons(text, loop, bound) != 2:
             continue
-        body = _body_of_loop(rest, found.end())
+        body = body_of(rest, found.end())
         ends = found.end() + len(body)
         in_loop = any(each.inside <= found.start() < each.inside + len(each.body) for each in loops_of(rest))
         if (
@@ -561,19 +559,17 @@ def loops_of(text: str) -> Iterator[Loop]:
     """The loops whose conditions are no longer than a line."""
     for found in _FOR_ALL.finditer(text):
         start, condition, step = (found[part].strip() for part in ("start", "condition", "step"))
-        yield Loop(found.start(), start, condition, step, _body_of_loop(text, found.end()), found.end())
+        yield Loop(found.start(), start, condition, step, body_of(text, found.end()), found.end())
     for found in _WHILE.finditer(text):
-        yield Loop(
-            found.start(), "", found["condition"].strip(), "", _body_of_loop(text, found.end()), found.end()
-        )
+        yield Loop(found.start(), "", found["condition"].strip(), "", body_of(text, found.end()), found.end())
     for found in islice(_DO.finditer(text), _LOOPS):
-        body = _body_of_loop(text, found.end())
+        body = body_of(text, found.end())
         if until := _UNTIL.match(text, found.end() + len(body)):
             yield Loop(until.start("condition"), "", until["condition"].strip(), "", body, found.end())
 
 
-def _body_of_loop(text: str, head: int) -> str:
-    """What stands in a loop's braces, or up to the first `;` outside parentheses."""
+def body_of(text: str, head: int) -> str:
+    """What stands in the braces behind the head of a loop, or an `if`, or up to the first `;` outside parentheses."""
     deep = 0
     for found in re.compile(r"[(){};]").finditer(text, head):
         deep += {"(": 1, "{": 1, ")": -1, "}": -1}.get(found[0], 0)

@@ -11,7 +11,7 @@ from marking import Marking
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness.explaining import NOTHING
 from grader.judge.kernels.explained import STORED_0, STORED_OR_CLEARED
-from grader.judge.kernels.missing import told
+from grader.judge.kernels.missing import LEFT, told
 from grader.workbook import topics
 
 Shape = tuple[int, int, int]
@@ -340,3 +340,32 @@ def test_zeros_of_what_was_cleared_may_be_stored_as_well(tmp_path: Path, marked:
     for text, said in ((ZEROS, NOTHING), (stores, STORED_OR_CLEARED)):
         file.write_text(text, "utf-8")
         assert said in (marked(topics.load("histogram"), file, problem_overrides={"N": 255}).reason or "")
+
+
+WHOLE_ALONE = """\
+// /// launch
+// [[launch]]
+// kernel = "block_sum"
+// grid = ["cdiv(N, 1024)"]
+// block = ["256"]
+// zero = ["out"]
+// ///
+extern "C" __global__ void block_sum(const float* in, float* out, int N)
+{
+    int i = 4 * (blockIdx.x * 256 + threadIdx.x);
+    float4 v = make_float4(0, 0, 0, 0);
+    if (i + 3 < N) v = *(const float4*)&in[i];
+    if (i < N) atomicAdd(out, v.x + v.y + v.z + v.w);
+}
+"""
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_the_rest_behind_whole_vectors_is_told_by_the_condition_that_leaves_it_out(
+    tmp_path: Path, marked: Marking, n: int
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(WHOLE_ALONE, "utf-8")
+    reason = marked(topics.load("block_sum"), file, problem_overrides={"N": n}).reason or ""
+    assert "Line 12: `i + 3 < N` lets only 4 at a time pass, and nothing else loads `in`" in reason
+    assert f"the last `N % 4` elements are {LEFT}" in reason
