@@ -52,7 +52,12 @@ MISTAKES = [
     ("tile", "y[row * N + column]", "y[column * N + row]", "wrong"),
     ("shuffle", "sum, distance)", "sum, 1)", "expected"),
     ("wide_loads", "four.x + four.y + four.z + four.w", "4 * four.x", "wrong"),
-    ("butterfly", "__shfl_xor_sync", "__shfl_down_sync", "With `__shfl_xor_sync` in place of `__shfl_down_sync`"),
+    (
+        "butterfly",
+        "__shfl_xor_sync",
+        "__shfl_down_sync",
+        "With `__shfl_xor_sync` in place of `__shfl_down_sync`",
+    ),
     ("butterfly", "largest, distance)", "largest, 1)", "With `distance` in place of `1`"),
     ("tree", "part[t] += part", "part[t] = part", "With `part[t] +=` in place of `part[t] =` in line 20"),
     ("tile_product", "b[k][threadIdx.x]", "b[threadIdx.x][k]", "wrong"),
