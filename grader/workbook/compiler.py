@@ -13,7 +13,7 @@ from grader.emulator.nvrtc import compilation
 from grader.emulator.nvrtc.compilation import Build, Diagnostic
 from grader.emulator.ptx.declarations import named
 from grader.errors import WarpladderError
-from grader.workbook.cuda_source import comma_index, launched, plain
+from grader.workbook.cuda_source import comma_index, launched, line_at, plain
 from grader.workbook.expressions import nearest
 from grader.workbook.suspects.syntax import ended_macro
 
@@ -51,7 +51,6 @@ _REMEDIES = {
     "and leave host code such as main() out of the file",
     "pointer-to-object type but it has type": "a pointer has one index, such as x[size_t(row) * N + column], "
     "where a row has N elements",
-    "must be a modifiable lvalue": "what is declared const is not stored to: leave out const where it is declared",
     "dynamic initialization is not supported for a function-scope static": (
         "leave out static: it would make one variable for all threads, and for all launches"
     ),
@@ -420,7 +419,19 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
     of_call = of_call or _of_vectors(item)
     comma = comma_index(item.excerpt.partition("\n")[0], plain(source))
     of_macro = ended_macro(plain(source), item.excerpt.partition("\n")[0])
-    return _with_excerpt(item), of_macro or of_call or comma or _missing(item.message) or _no_token(item)
+    of_call = of_macro or of_call or comma or _to_const(item, plain(source))
+    return _with_excerpt(item), of_call or _missing(item.message) or _no_token(item)
+
+
+def _to_const(item: Diagnostic, text: str) -> str | None:
+    """What is declared const and stored to, with the line of its declaration."""
+    stored = re.search(r"\b(\w+)\s*(?:\[[^\[\]]*\]\s*)*[-+*/]?=(?!=)", item.excerpt.partition("\n")[0])
+    if "modifiable lvalue" not in item.message or stored is None:
+        return None
+    declared = re.search(rf"\bconst\b[^;,(){{}}=]*\b{stored[1]}\b", text)
+    if declared is None:
+        return None
+    return f"`{stored[1]}` is declared const in line {line_at(text, declared.start())}: what is stored to has no const"
 
 
 def _of_c(item: Diagnostic) -> str | None:

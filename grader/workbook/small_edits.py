@@ -296,6 +296,7 @@ def _of_operators(parts: _Expressions) -> Iterator[_Small]:
         rank = _NEXT if sign in _OF_ENDS else _LAST if compares else _FAR
         if sign == "-" and (at + 1 == last or right.isidentifier()):
             yield parts.changed(_FAR, first, last, f"{left} - {right} - 1")
+        rank = _LIKELY if sign == "|" else rank  # of a swizzle, which else goes
         for other in [_OF_ENDS[sign]] if sign in _OF_ENDS else _OTHER.get(sign, []):
             yield parts.changed(rank, first, last, f"{left} {other} {right}")
         if compares:

@@ -38,7 +38,9 @@ AGAIN = 1.5
 SHARES = (4, 32)
 """Times as many elements a block that are tried."""
 
-BY_LUCK = "Where both hold values at a time, it comes out right only while the compiler keeps those in registers."
+BY_LUCK = (
+    "Where both hold values at a time, it comes out right only while the compiler keeps those in registers."
+)
 """Of memory that is used for two things at a time."""
 
 _INDEX = re.compile(

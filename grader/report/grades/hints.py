@@ -149,7 +149,8 @@ def _wrong_lines(result: Grade, source: Sequence[str]) -> Iterable[RenderableTyp
     found = {finding.line for finding in result.findings[:1] if not finding.file}
     numbers = sorted(line for line in found if line and line <= len(source))
     wrong = next((case.first_mismatch for case in result.cases if case.first_mismatch), None)
-    if not numbers and wrong is not None:
+    # Of several kernels another one may have stored it.
+    if not numbers and wrong is not None and len(cuda_source.kernels("\n".join(source))) < 2:
         numbers = cuda_source.stores_to("\n".join(source), wrong.array)
         if numbers:
             yield Text(f"No access is at fault by itself. What is wrong in {wrong.array} is stored there:")

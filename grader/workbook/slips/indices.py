@@ -56,7 +56,7 @@ def parts(lines: Sequence[Line]) -> Iterator[Edit]:
                 for line, part, sign in ((one, first, second["sign"]), (other, second, first["sign"]))
             )
             said = f"`/` and `%` exchanged in lines {one.number} and {other.number}"
-            yield Edit(said, one.number, changes, _OF_WARP if first["by"] in _WARP else _OF_ROW)
+            yield Edit(said, one.number, changes, _OF_WARP if first["by"] in _WARP else "")
 
 
 def from_the_end(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

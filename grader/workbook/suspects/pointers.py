@@ -21,6 +21,8 @@ _SOME = 20  # pointers, and loops, of a file that are looked at: bounds a strang
 _SET_TO = re.compile(r"\*\s*(?:const\s+|__restrict__\s+)*(?P<name>\w+)\s*=\s*(?P<at>[^;,={}]{1,200});")
 _START = re.compile(r"(?:[\w ]+\s)?(?P<name>\w+)\s*=\s*(?P<start>[A-Za-z_][\w.]*)")
 _CAST = re.compile(r"\bstatic_cast<[\w ]+>|\(\s*(?:size_t|int|long long)\s*\)|\bsize_t(?=\s*\()|[()\s]")
+_DIVIDES = re.compile(r"(?<!sizeof)(?<!\))\s*/\s*$")
+_NEAR = 8  # characters in front of it
 _SIZE_OF = re.compile(r"\bsizeof\s*(?:\(\s*(\w+)\s*\)|(\w+)\b)")
 _OVER = re.compile(
     r"\s*/\s*sizeof\s*(?:\(\s*(?P<kind>(?:unsigned |long )?\w+)\s*\)|\(\s*\*\s*\w+\s*\)|\*\s*\w+"
@@ -145,6 +147,7 @@ def sizes(text: str) -> Iterator[Said]:
         declared = pointer or array
         if declared is None:
             continue
+        divides = _DIVIDES.search(text, max(0, found.start() - _NEAR), found.start())
         quotient = _OVER.match(text, found.end())
         is_what = "a pointer" if pointer else "a pointer, as each parameter is that is written as an array"
         of_rows = (
@@ -152,10 +155,11 @@ def sizes(text: str) -> Iterator[Said]:
         )
         width = bytes_of(quotient["kind"] or declared["kind"]) if quotient and not of_rows else 0
         comes_to = f", and `{found[0]}{quotient[0]}` is {8 // width}" if quotient and width else ""
+        instead = f"`sizeof({declared['kind']})`" if divides else _instead(text, found, declared, quotient)
         yield (
             line,
             f"Line {line}: `{name}` is {is_what}, so `{found[0]}` is 8, the bytes of an address{comes_to}, whatever "
-            f"lies there: {_instead(text, found, declared, quotient)}.",
+            f"lies there: {instead}.",
         )
 
 

@@ -488,6 +488,11 @@ HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
             ["int2 has no operators", "a.x += b.x; a.y += b.y"],
         ),
         ("__global__ void gemm(int i) { int x[2][2]; x[i, 1] = 0; }", 5, ["`x[1]`: write `x[i][1]`"]),
+        (
+            "__global__ void gemm(const int* C) { C[0] = 0; }",
+            5,
+            ["modifiable lvalue", "`C` is declared const in line 5: what is stored to has no const"],
+        ),
         ("__global__ void gemm(int N) { float x[N]; }", 5, ["known at run time only: make the size a cons"]),
         (
             "__global__ void gemm(int N) { __shared__ int x[N]; }",

@@ -67,6 +67,9 @@ AS_ARRAY = "Line 3: `w` is a pointer, as each parameter is that is written as an
         (TAKEN.format("float* w", "memset(w, 0, sizeof(w))"),
          "Line 3: `w` is a pointer, so `sizeof(w)` is 8, the bytes of an address, whatever lies there: give the "
          "number of elements, or for their bytes that times `sizeof(float)`."),
+        (TAKEN.format("const uint4* w, int n", "n = n / sizeof(w)"),
+         "Line 3: `w` is a pointer, so `sizeof(w)` is 8, the bytes of an address, whatever lies there: "
+         "`sizeof(uint4)`."),
         (TAKEN.format("int n", "float part[8];\n    float* w = part;\n    n = sizeof(w)"),
          "Line 5: `w` is a pointer, so `sizeof(w)` is 8, the bytes of an address, whatever lies there: "
          "`sizeof(part)`."),
