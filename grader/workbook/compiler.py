@@ -425,7 +425,9 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
 
 def _to_const(item: Diagnostic, text: str) -> str | None:
     """What is declared const and stored to, with the line of its declaration."""
-    stored = re.search(r"\b(\w+)\s*(?:\[[^\[\]]*\]\s*)*[-+*/]?=(?!=)", item.excerpt.partition("\n")[0])
+    stored = re.search(
+        r"(?:^|[;{})])\s*\*?\s*(\w+)\s*(?:\[[^\[\]]*\]\s*)*[-+*/]?=(?!=)", item.excerpt.partition("\n")[0]
+    )
     if "modifiable lvalue" not in item.message or stored is None:
         return None
     declared = re.search(rf"\bconst\b[^;,(){{}}=]*\b{stored[1]}\b", text)

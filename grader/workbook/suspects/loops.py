@@ -155,7 +155,8 @@ def ended_early(text: str) -> Iterator[Said]:
         line = line_at(text, found.end())
         yield line, f"Line {line}: the `;` behind `while (…)` ends the loop in front of its body: delete it."
     for loop in islice(loops_of(text), _LOOPS):
-        if left := _LEFT_AT_END.search(loop.body):
+        left = _LEFT_AT_END.search(loop.body)
+        if left and not re.search(r"\bcontinue\b", loop.body):
             line, what = line_at(text, loop.inside + left.start("leave")), left["leave"]
             yield (
                 line,

@@ -514,6 +514,13 @@ def test_compile_error(source: str, line: int | None, said: list[str]) -> None:
         assert words in str(caught.value)
 
 
+def test_what_is_only_read_is_not_said_to_be_declared_const() -> None:
+    source = "__global__ void gemm(const float* A, float* C) { C[0] + A[0] = 1; }"
+    with pytest.raises(CompileFailed, match="modifiable lvalue") as caught:
+        compiler.compile_source(source, file=Path("k.cu"), kernels=[])
+    assert "declared const" not in str(caught.value)
+
+
 def test_many_errors_are_counted_and_kept_in_the_log() -> None:
     source = "".join(f"__device__ int f{n}() {{ return missing{n}; }}\n" for n in range(6))
     with pytest.raises(CompileFailed, match="6 errors in all") as caught:

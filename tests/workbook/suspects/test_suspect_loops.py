@@ -225,6 +225,7 @@ def test_a_loop_that_may_be_right_is_not_told(text: str) -> None:
     [
         "for (int i = t; i < N; i += 10) {}",
         "for (int e = t; e < N; e += step) {\n    if (a[e]) {\n        return;\n    }\n    ++n;\n}",
+        "while (true) {\n    if (a[e]) {\n        ++e;\n        continue;\n    }\n    break;\n}",
         "for (; r < M; r += s) {\n    int c = t;\n    for (; c < N; c += s) {\n        out[c] = 0;\n    }\n}",
         "for (int i = t; i < N; i += threadIdx.x + 1) {}",
         "for (int i = t; i < N;) {\n    i += stride;\n}",
