@@ -12,7 +12,7 @@ from marking import Marking
 from grader.findings.remedies import SAME_CHANGE
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
-from grader.judge.kernels import source_tries
+from grader.judge.kernels import launch_tries, source_tries
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel, prepare
@@ -204,9 +204,9 @@ constexpr int BLOCK = 128;
 constexpr int PER = 8;
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
 {
-    const int start = blockIdx.x * BLOCK * PER + int(threadIdx.x);
+    const int start = blockIdx.x * BLOCK * PER + threadIdx.x;
     for (int k = 0; k < PER; k++) {
-        const int i = start + k % BLOCK;
+        const int i = start + k;
         if (i < N)
             c[i] = a[i] + b[i];
     }
@@ -215,9 +215,9 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
 
 
 def test_a_change_by_which_threads_do_far_more_is_not_run_at_large_sizes(
-    tmp_path: Path, marked: Marking, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    thorough: list[int] = []
+    topic, thorough = topics.load("vector_add"), list[int]()
     run = CaseRunner._run
 
     def seen(self: CaseRunner, kernel: Kernel, case: Case, outcome: Outcome, more: bool) -> None:
@@ -226,12 +226,13 @@ def test_a_change_by_which_threads_do_far_more_is_not_run_at_large_sizes(
         run(self, kernel, case, outcome, more)
 
     monkeypatch.setattr(CaseRunner, "_run", seen)
-    monkeypatch.setattr(source_tries, "PTX", 1 << 21)  # so that `BLOCK` is tried in place of `PER`
-    file = tmp_path / "vector_add.cu"
-    file.write_text(HOPS, "utf-8")
-    result = marked(topics.load("vector_add"), file, problem_overrides={"N": 255})
-    assert result.mended is None
-    assert max(thorough, default=0) < 4099
+    all_by_each = Edit("`k < N`", 12, ((at := HOPS.index("PER; k++"), at + 3, "N"),), any=True)
+    with DevicePool("emulator", jobs=1, threads=1) as pool, pool.emulator() as child:
+        runner = CaseRunner(topic, cases.CaseStore(topic), child)
+        kernel = prepare(parse_source(HOPS, topic.signature, Path("mine.cu")), DEFAULT_ARCH)
+        tried = launch_tries.to_be_right(runner, cases.make({"N": 255}, "exact"))
+        assert source_tries.mended(runner, kernel, tried, None, among=[all_by_each]) is None
+    assert 0 < max(thorough) < 4099
 
 
 def test_behind_what_mends_them_all_no_finding_has_another_remedy(marked: Marking) -> None:
