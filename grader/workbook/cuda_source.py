@@ -36,6 +36,9 @@ _OVER_BLOCKS = re.compile(
     r"(?:(?P<front>[\w.]+|\))\s*\*\s*(?:\(\s*[\w ]+\)\s*|[\w<> ]+\((?=\s*blockIdx\.[xyz]\s*\)))?)?"
     r"\bblockIdx\.(?P<axis>[xyz])\s*\)?\s*(?:\*\s*(?P<behind>[A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.(?P=axis)\b(?!\s*[%/])"
 )
+_IN_GRID = re.compile(
+    r"\b(\w+)\s*=[^;=?%]{0,60}\bblockIdx\.([xyz])\b[^;=?%]{1,80}\bthreadIdx\.\2\b[^;=?%]{0,60};"
+)
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
 _LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
 _BARRIER = "__syncthreads"
@@ -1039,7 +1042,12 @@ def kernels(source: str) -> dict[str, list[str]]:
     return {each["name"]: [taken(one) for one in each["taken"].split(",")] for each in found}
 
 
-def body_of(text: str, kernel: str) -> tuple[int, int] | None:
+def numbers_in_grid(text: str) -> dict[str, str]:
+    """Variables that are a thread's number among those of all blocks, with the axis along which they are."""
+    return {found[1]: found[2] for found in _IN_GRID.finditer(text)}
+
+
+def kernel_body(text: str, kernel: str) -> tuple[int, int] | None:
     """Where the body of a kernel begins and ends, in a text without comments."""
     name = kernel.partition("<")[0]
     found = next((each for each in KERNEL.finditer(text) if each["name"] == name), None)
@@ -1053,7 +1061,7 @@ def never_used(source: str, name: str) -> bool:
     """Whether kernels of a text take an argument of this name, and none of them has it in its body."""
     text = plain(source)
     own = [each["name"] for each in KERNEL.finditer(text) if re.search(rf"\b{name}\b", each["taken"])]
-    bodies = [body_of(text, each) for each in own]
+    bodies = [kernel_body(text, each) for each in own]
     return bool(own) and not any(body and re.search(rf"\b{name}\b", text[slice(*body)]) for body in bodies)
 
 

@@ -78,6 +78,9 @@ _MOST_FACTORS = 5
 _LIKELY, _NEXT, _FAR, _FARTHER, _LAST = range(5)
 """How soon a change is tried."""
 
+_SOON = {"|": _LIKELY}
+"""Of operators that are tried before their operands are left out: of a swizzle, nothing would be left then."""
+
 _LONGEST = 100
 """Tokens of an operand in brackets: bounds the work that a stranger's text can ask for, as does what follows."""
 
@@ -293,10 +296,9 @@ def _of_operators(parts: _Expressions) -> Iterator[_Small]:
             yield from _in_parentheses(parts, at, first, last)
         first, last = parts.operands(at, first, last)
         left, right = parts.piece(first, at - 1), parts.piece(at + 1, last)
-        rank = _NEXT if sign in _OF_ENDS else _LAST if compares else _FAR
+        rank = _NEXT if sign in _OF_ENDS else _LAST if compares else _SOON.get(sign, _FAR)
         if sign == "-" and (at + 1 == last or right.isidentifier()):
             yield parts.changed(_FAR, first, last, f"{left} - {right} - 1")
-        rank = _LIKELY if sign == "|" else rank  # of a swizzle, which else goes
         for other in [_OF_ENDS[sign]] if sign in _OF_ENDS else _OTHER.get(sign, []):
             yield parts.changed(rank, first, last, f"{left} {other} {right}")
         if compares:
@@ -425,12 +427,7 @@ def _of_factors(parts: _Expressions) -> Iterator[_Small]:
                 rank = apart if of_built_in else _FARTHER
                 for factor in known[:_MOST_NAMES] if number else factors:
                     if factor != own:
-                        yield parts.changed(
-                            rank,
-                            first,
-                            last,
-                            f"{own} * {factor}",
-                        )
+                        yield parts.changed(rank, first, last, f"{own} * {factor}")
 
 
 def _of_names(parts: _Expressions) -> Iterator[_Small]:
@@ -450,9 +447,7 @@ def _exchanged(parts: _Expressions, names: Sequence[str]) -> Iterator[_Small]:
         member = at > 0 and parts.tokens[at - 1].text in _OF
         if token.text in names and not member and not parts.is_declared(at):
             divides = at > 1 and parts.tokens[at - 1].text in ("/", "%")
-            no_other = (
-                token.text,
-                parts.tokens[at - 2].text if divides else "",
-            )  # 1, whatever is divided by itself
             rank = _FAR if divides else _LAST
-            yield from (parts.changed(rank, at, at, other) for other in names if other not in no_other)
+            divided = parts.tokens[at - 2].text if divides else ""  # which by itself is 1
+            others = [other for other in names if other not in (token.text, divided)]
+            yield from (parts.changed(rank, at, at, other) for other in others)

@@ -442,7 +442,7 @@ def _mended(
         return None
     cases = launch_tries.to_be_right(runner, case)
     if seen and seen.kind == "race" and seen.space == "shared" and seen.array:
-        own = [edit for edit in threads.one_for_all([*lines_of(source)]) if seen.array in edit.why]
+        own = [edit for edit in threads.one_for_all(lines) if f"`{seen.array}`" in edit.why]
         if own and (mend := source_tries.mended(runner, current.compiled, cases, None, among=own)):
             return mend
     if seen and seen.kind not in MENDED and not only and not _overlapping(seen, source):

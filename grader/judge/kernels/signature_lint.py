@@ -98,7 +98,7 @@ def of_own_grid(kernel: Kernel) -> str:
     """That a kernel of one block goes on to gridDim.x, which is meant to be that of an earlier launch; "" of others."""
     text = cuda_source.plain(kernel.file.source)
     for launch in kernel.file.launches[1:]:
-        body = cuda_source.body_of(text, launch.kernel) if launch.grid[0].text == "1" else None
+        body = cuda_source.kernel_body(text, launch.kernel) if launch.grid[0].text == "1" else None
         if body and (found := _TO_GRID.search(text, *body)):
             line = cuda_source.line_at(text, found.start())
             return (

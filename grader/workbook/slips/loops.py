@@ -36,8 +36,14 @@ _DO = re.compile(
     r"\b(?P<head>do)\s*\{(?P<body>[^{}]{1,600}(?:\{[^{}]{0,300}\}[^{}]{0,300}){0,4})\}\s*(?P<until>while\s*\((?P<condition>[^;{}]{1,200})\)\s*;)"
 )
 _WHOLE_RUN = re.compile(
-    r"\bif\s*\(\s*(?P<first>\w+)\s*\+\s*(?P<many>\w+)\s*(?P<sign>>=?)\s*(?P<size>\w+)\s*\)\s*(?:return\s*;|\{\s*return\s*;\s*\})"
+    r"(?P<returns>\bif\s*\(\s*(?P<of>\w+)\s*\+\s*\w+\s*>=?\s*(?P<end>\w+)\s*\)\s*(?:return\s*;|\{\s*return\s*;\s*\}))"
+    r"|(?:\(|&&)\s*(?P<all>(?P<first>\w+)\s*\+\s*\w+\s*<=\s*(?P<size>\w+))\s*(?=&&|\))"
 )
+_RUN = (
+    r"\bfor\s*\([^;=]{{0,30}}?\b(?P<name>\w+)\s*=\s*(?P<start>{}|0)\s*;"
+    r"\s*(?P<condition>(?P=name)\s*<[^;]{{1,60}}?)\s*;"
+)
+"""A loop over the elements of a run, from the first one or from 0 on."""
 _STORES = re.compile(
     r"(?<=[;{}])\s*(?P<all>(?:\w+\[[^\[\]]{1,80}\]\s*=(?!=)\s*(?P<value>[^;{}]{1,100})|atomicAdd\([^;{}]{1,100}\));)"
 )
@@ -45,7 +51,6 @@ _ONE_OFF = re.compile(
     r"\b(?P<if>if)\s*\(\s*(?P<name>\w+)\s*>=\s*(?P<by>\w+)\s*\)\s*\{?\s*(?P=name)\s*-=\s*(?P=by)\s*;"
 )
 _BARRIER = re.compile(r"\b__syncthreads\(\s*\)\s*;")
-_ALL_INSIDE = re.compile(r"(?:\(|&&)\s*(?P<all>(?P<first>\w+)\s*\+\s*\w+\s*<=\s*(?P<size>\w+))\s*(?=&&|\))")
 _BRANCH = re.compile(r"\bif\s*\((?:[^(){};]|\([^(){};]*\)){1,200}\)\s*\{[^{}]{1,300};\s*\}")
 HALF_A_WARP = 16
 """Lanes, by which the first of a warp's shuffles goes."""
@@ -75,44 +80,42 @@ def asked_first(text: str) -> Iterator[Edit]:
         changes = ((*found.span("head"), head), (*found.span("until"), ""))
         line = line_at(text, found.start())
         said = f"`{head} {{ … }}` in place of `do {{ … }} {head};` from line {line} on"
-        yield Edit(
-            said,
-            line,
-            changes,
-            "`do` has one turn before it asks, which a thread without an element has too.",
-        )
+        why = "`do` has one turn before it asks, which a thread without an element has too."
+        yield Edit(said, line, changes, why)
 
 
 def whole_runs(text: str) -> Iterator[Edit]:
-    """What is left of a run of elements, of a thread that returns where it has not all of them."""
+    """What is left of a run of elements, of a thread that returns where it has not all of them, or goes on only where
+    it has."""
     for found in _WHOLE_RUN.finditer(text):
-        first, size = found.group("first", "size")
-        inside = re.compile(
-            rf"\bfor\s*\([^;=]{{0,30}}?\b(?P<name>\w+)\s*=\s*(?P<start>{first}|0)\s*;\s*(?P<condition>(?P=name)\s*<[^;]{{1,60}}?)\s*;"
+        first, size = found["of"] or found["first"], found["end"] or found["size"]
+        loop = re.compile(_RUN.format(first)).search(text, found.end())
+        if loop is None:
+            continue
+        index = loop["name"] if loop["start"] == first else f"{first} + {loop['name']}"
+        condition = f"{loop['condition']} && {index} < {size}"
+        line, at = line_at(text, found.start()), line_at(text, loop.start("condition"))
+        one = "" if found["returns"] else f"{first} < {size}"
+        changes = (
+            (*found.span("returns" if found["returns"] else "all"), one),
+            (*loop.span("condition"), condition),
         )
-        loop = inside.search(text, found.end())
-        if loop:
-            index = loop["name"] if loop["start"] == first else f"{first} + {loop['name']}"
-            condition = f"{loop['condition']} && {index} < {size}"
-            line, at = line_at(text, found.start()), line_at(text, loop.start("condition"))
-            changes = ((*found.span(), ""), (*loop.span("condition"), condition))
-            said = f"line {line} left out and `{condition}` in place of `{loop['condition']}` in line {at}"
-            why = "Else a thread that has not all of its elements takes none of them."
-            yield Edit(said, line, changes, why)
+        before = f"`{one}` in place of `{found['all']}` in line {line}" if one else f"line {line} left out"
+        said = f"{before} and `{condition}` in place of `{loop['condition']}` in line {at}"
+        why = "Else a thread that has not all of its elements takes none of them."
+        yield Edit(said, line, changes, why)
 
 
 def once_more(text: str) -> Iterator[Edit]:
     """What a loop stores before it sets the values anew, behind it for the last of them."""
     for loop in islice(loops_of(text), SEVERAL):
         for found in islice(_STORES.finditer(loop.body), SEVERAL):
-            value, behind = (
-                re.findall(r"[A-Za-z_]\w*", found["value"] or found["all"]),
-                loop.body[found.end() :],
-            )
+            value = re.findall(r"[A-Za-z_]\w*", found["value"] or found["all"])
+            behind = loop.body[found.end() :]
             if any(re.search(rf"\b{name}\s*=(?!=)", behind) for name in value):
                 at = loop.inside + len(loop.body)
                 line, said = line_at(text, loop.inside + found.start("all")), found["all"].strip()
-                why = "What the last turn sets is stored by no further one."
+                why = "What the last turn sets is never stored."
                 change = (at, at, f" {said}")
                 yield Edit(f"`{said}` of line {line} once more behind the loop", line, (change,), why)
 
@@ -125,7 +128,7 @@ def split(text: str) -> Iterator[Edit]:
             head, at = " ".join(text[loop.at : loop.inside].split()), loop.inside + barrier.start()
             first, line = line_at(text, loop.at), line_at(text, at)
             said = f"the loop of line {first} ended in front of the barrier in line {line}, and begun again behind it,"
-            why = "In each turn threads else read what only later ones store."
+            why = "Else threads read in each turn what only later turns store."
             yield Edit(said, line, ((at, at + len(barrier[0]), f"}} {barrier[0]} {head} {{"),), why)
 
 
@@ -136,27 +139,6 @@ def taken_off(text: str) -> Iterator[Edit]:
         yield in_text(text, *found.span("if"), "while", why)
 
 
-def runs_inside(text: str) -> Iterator[Edit]:
-    """The same, of a thread that goes on only where it has all of its elements."""
-    for found in _ALL_INSIDE.finditer(text):
-        first, size = found.group("first", "size")
-        loop = re.compile(
-            r"\bfor\s*\([^;=]{0,30}?\b(?P<name>\w+)\s*=\s*0\s*;\s*(?P<condition>(?P=name)\s*<[^;]{1,60}?)\s*;"
-        ).search(text, found.end())
-        if loop:
-            condition = f"{loop['condition']} && {first} + {loop['name']} < {size}"
-            one = f"{first} < {size}"
-            line, at = line_at(text, found.start()), line_at(text, loop.start("condition"))
-            changes = ((*found.span("all"), one), (*loop.span("condition"), condition))
-            said = (
-                f"`{one}` in place of `{found['all']}` in line {line} and `{condition}` in place of "
-                f"`{loop['condition']}` in line {at}"
-            )
-            yield Edit(
-                said, line, changes, "Else a thread that has not all of its elements takes none of them."
-            )
-
-
 def goes_on(text: str) -> Iterator[Edit]:
     """What is done in a loop where a condition does not hold, and was done where it holds too."""
     for loop in islice(loops_of(text), SEVERAL):
@@ -165,10 +147,9 @@ def goes_on(text: str) -> Iterator[Edit]:
             if not re.match(r"\s*(?:else\b|\}\s*$)", behind):
                 at = loop.inside + found.end() - 1
                 line = line_at(text, loop.inside + found.start())
-                why = "Else what stands behind it is done there as well."
-                yield Edit(
-                    f"`continue;` at the end of the `if` in line {line}", line, ((at, at, "continue; "),), why
-                )
+                why = "Else what stands behind the `if` is done as well."
+                said = f"`continue;` at the end of the `if` in line {line}"
+                yield Edit(said, line, ((at, at, "continue; "),), why)
 
 
 def left(text: str) -> Iterator[Edit]:
@@ -184,14 +165,11 @@ def kept(text: str) -> Iterator[Edit]:
     """The first element of several that a thread takes, which a loop uses for all of them."""
     for first in islice(chain(_KEPT.finditer(text), _KEPT_SHARED.finditer(text)), SEVERAL):
         name, index = first["name"], first["index"]
+        read = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)(?!\s*=(?!=))")
         for loop in islice(loops_of(text), SEVERAL):
-            end = loop.inside + len(loop.body)
-            used = (
-                list(re.finditer(rf"(?<![\w.]){re.escape(name)}(?!\w)(?!\s*=(?!=))", text[:end]))
-                if loop.inside > first.end()
-                else []
-            )
-            used = [each for each in used if each.start() >= loop.inside]
+            if loop.inside <= first.end():
+                continue
+            used = list(read.finditer(text, loop.inside, loop.inside + len(loop.body)))
             moved = re.search(rf"\b(\w+)\s*=\s*[^;=]*\b{index}\b[^;=]*", f"{loop.start};{loop.body}")
             if used and moved and moved[1] not in (name, index):
                 new = f"{first['array']}[{moved[1]}]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from grader.workbook.cuda_source import KERNEL, line_at
+from grader.workbook.cuda_source import KERNEL, kernel_body, line_at
 from grader.workbook.edit import Edit
 
 _PARAMETER = re.compile(r"\*\s*(?:__restrict__\s+)?(\w+)")
@@ -14,8 +14,8 @@ _PARAMETER = re.compile(r"\*\s*(?:__restrict__\s+)?(\w+)")
 def left_behind(text: str) -> Iterator[Edit]:
     """An array that stays at its beginning, where the others are moved on by the same."""
     for kernel in KERNEL.finditer(text):
-        end = text.find("\n}", kernel.end())
-        body = text[kernel.end() : end if end >= 0 else len(text)]
+        begins, ends = kernel_body(text, kernel["name"]) or (kernel.end(), len(text))
+        body = text[begins:ends]
         arrays = _PARAMETER.findall(kernel["taken"])
         moved = {name: re.search(rf"\b{name}\s*\+=\s*([^;]{{1,100}});", body) for name in arrays}
         steps = {found[1].strip() for found in moved.values() if found}
@@ -24,7 +24,7 @@ def left_behind(text: str) -> Iterator[Edit]:
         ]
         if len(steps) == len(left) == 1 and len(arrays) > 1:
             last = max(found.end() for found in moved.values() if found)
-            at, (step,), (name,) = kernel.end() + last, steps, left
+            at, (step,), (name,) = begins + last, steps, left
             line = line_at(text, at)
             why = f"Else all threads go to the beginning of `{name}`."
             yield Edit(

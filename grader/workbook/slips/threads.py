@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 
-from grader.workbook.cuda_source import lacks_thread, line_at, plain, shared_arrays, shared_extents
+from grader.workbook.cuda_source import (
+    lacks_thread,
+    line_at,
+    numbers_in_grid,
+    plain,
+    shared_arrays,
+    shared_extents,
+)
 from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, Line, in_front, in_place
 
 _BELOW = 10  # lines that may be for one thread
@@ -45,6 +52,7 @@ _ADDED = re.compile(
     r"(?P<add>)(?:atomicAdd\([^;]*,\s*(?P<value>[^;,]{1,60})\)|[^;=]{1,60}\+=\s*(?P<term>[^;]{1,60}))\s*;"
 )
 _FIRST_LANE = re.compile(r"(?:\blane\w*|\bthreadIdx\.x\s*(?:%\s*32|&\s*31)\s*\)?)\s*==\s*(?P<first>0)\b")
+_FIRST = re.compile(r"(?:\(|&&|\|\|)\s*(?P<name>\w+)\s*==\s*0\b")
 _ONE_ROW = re.compile(
     r"(?:\(|&&|\|\|)\s*threadIdx\.[xyz]\s*==\s*(?P<which>(?!0\b)[\w.]+(?:\s*-\s*1)?)\s*(?=\)|&&|\|\|)"
 )
@@ -179,24 +187,24 @@ def rests(lines: Sequence[Line]) -> Iterator[Edit]:
 
 
 def first_row(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
-    """What the first threads of each block are to do, and those of the first block alone do."""
-    in_grid = {
-        found[1]: found[2]
-        for found in re.finditer(
-            r"\b(\w+)\s*=[^;=]{0,60}\bblockIdx\.([xyz])\b[^;]{0,80}\bthreadIdx\.\2\b[^;]{0,60};", text
-        )
-    }
+    """What the first threads of each block are to do, and those of the first block alone do, or others."""
+    in_grid = numbers_in_grid(text)
     for line in lines:
-        for found in re.finditer(r"(?:\(|&&|\|\|)\s*(?P<name>\w+)\s*==\s*0\b", line.text):
+        for found in _FIRST.finditer(line.text):
             if axis := in_grid.get(found["name"]):
                 why = f"`{found['name']}` is 0 in the first block alone."
                 yield in_place(line, found, "name", f"threadIdx.{axis}", why)
-        for found in _FIRST_LANE.finditer(line.text) if "__shfl_up" in text else ():
-            why = "By shuffles up, the last lane has the sum of all."
-            yield in_place(line, found, "first", "31", why)
         for found in _ONE_ROW.finditer(line.text):
             why = "The first threads of a block have an element wherever any has."
             yield in_place(line, found, "which", "0", why)
+
+
+def last_lane(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """The lane that has the sum of its warp."""
+    for line in lines if "__shfl_up" in text else ():
+        for found in _FIRST_LANE.finditer(line.text):
+            why = "By shuffles up, the last lane has the sum of all."
+            yield in_place(line, found, "first", "31", why)
 
 
 def one_for_all(lines: Sequence[Line]) -> Iterator[Edit]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from itertools import pairwise, product
 
-from grader.workbook.cuda_source import line_at, shared_arrays, shared_extents
+from grader.workbook.cuda_source import line_at, numbers_in_grid, shared_arrays, shared_extents
 from grader.workbook.suspects.text import Said, looked_at, sets
 
 _EXTERN_SHARED = re.compile(
@@ -51,23 +51,22 @@ def same_address(text: str) -> Iterator[Said]:
 
 
 def of_grid(text: str) -> Iterator[Said]:
-    """Arrays with as many elements as a block has threads, accessed by a thread's number in the grid."""
-    in_grid = {
-        found[1]
-        for found in re.finditer(
-            r"\b(\w+)\s*=[^;=?%]{0,60}\bblockIdx\.x\b[^;=?%]{1,60}\bthreadIdx\.x\b[^;=?%]{0,20};", text
-        )
-    }
-    for name, extent in shared_extents(text).items():
-        for index in in_grid if name in shared_arrays(text) else ():
-            if found := re.search(rf"\b{name}\[\s*{index}\s*\]", _DECLARED.sub("", text)):
-                at = re.search(rf"\b{name}\[\s*{index}\s*\]", text)
-                line = line_at(text, at.start() if at else found.start())
-                yield (
-                    line,
-                    f"Line {line}: `{index}` counts the threads of all blocks, and `{name}` is the block's own, with "
-                    f"{extent} elements: index it by threadIdx.x.",
-                )
+    """Arrays in shared memory accessed by a thread's number in the grid, along x."""
+    accesses, extents = _without_declarations(text), shared_extents(text)
+    in_grid = [name for name, axis in numbers_in_grid(text).items() if axis == "x"]
+    for name, index in product(extents, in_grid):
+        if found := re.search(rf"\b{name}\[\s*{index}\s*\]", accesses):
+            line = line_at(text, found.start())
+            yield (
+                line,
+                f"Line {line}: `{index}` counts the threads of all blocks, and `{name}` is the block's own, with "
+                f"{extents[name]} elements: index it by threadIdx.x.",
+            )
+
+
+def _without_declarations(text: str) -> str:
+    """A text with blanks in place of what declares shared memory."""
+    return _DECLARED.sub(lambda found: " " * len(found[0]), text)
 
 
 def swizzles(text: str) -> Iterator[Said]:
@@ -161,7 +160,7 @@ def of_own_elements(source: str, barrier: bool = True) -> Mapping[str, int]:
     """Arrays in shared memory of which each thread plainly reads only what it has stored itself, though threads meet at
     a `barrier`; and a line that reads them. The index is the same wherever they are accessed, and a sum that has the
     thread's number along every axis, so that it is no other thread's."""
-    text = _DECLARED.sub(lambda found: " " * len(found[0]), looked_at(source))
+    text = _without_declarations(looked_at(source))
     if barrier and "__syncthreads" not in text:
         return {}
     axes, arrays = set(_OF_THREAD.findall(text)), shared_arrays(source)
