@@ -18,7 +18,7 @@ from grader.judge.correctness.cases import make
 from grader.judge.kernels import overlaps, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.kernel_submission import KernelSubmission
-from grader.judge.kernels.source_tries import others
+from grader.judge.kernels.source_tries import small
 from grader.judge.refused import Refused
 from grader.workbook import begins, cuda_source, units
 from grader.workbook.edit import MOST, SEVERAL, Edit
@@ -196,9 +196,7 @@ def _stored_again(runner: CaseRunner, current: KernelSubmission) -> str:
 
 def _by_others(runner: CaseRunner, current: KernelSubmission, line: int, name: str) -> str:
     """That blocks store each other's elements, by a loop that is not known; "" where they do not."""
-    tried = max(
-        others(runner, ()), key=lambda case: runner.topic.reference.min_bytes(case.problem), default=None
-    )
+    tried = max(small(runner), key=lambda case: runner.topic.reference.min_bytes(case.problem), default=None)
     if tried is None or not overlaps.there_are(runner, current.compiled, tried):
         return ""
     return (

@@ -436,14 +436,20 @@ def behind(topic: Topic, edit: Edit, source: str, case: Case) -> Iterator[Case]:
                 yield cases.make(problem, case.kind)
 
 
+def small(runner: CaseRunner) -> list[Case]:
+    """The topic's public cases that take no time."""
+    return [case for case in cases.public(runner.topic) if work(runner.topic, case.problem) <= SMALL]
+
+
 def others(runner: CaseRunner, tried: Collection[Case]) -> Iterator[Case]:
-    """The topic's other public cases that are small, and the two largest that take no time, which a change that these
-    come out right with has to get right as well: at a few sizes alone much else comes out right."""
+    """The topic's other small cases, and the two largest that take little time, which a change that these come out
+    right with has to get right as well: at a few sizes alone much else comes out right."""
     topic = runner.topic
-    public = [case for case in cases.public(topic) if case not in tried]
-    yield from (case for case in public if work(topic, case.problem) <= SMALL)
-    larger = [case for case in public if case.kind == "exact" and SMALL < work(topic, case.problem) <= LARGE]
-    yield from sorted(larger, key=lambda case: work(topic, case.problem))[-2:]
+    larger = [
+        cases.make(problem, "exact") for problem in topic.judge_cases if SMALL < work(topic, problem) <= LARGE
+    ]
+    largest = sorted(larger, key=lambda case: work(topic, case.problem))[-2:]
+    yield from (case for case in (*small(runner), *largest) if case not in tried)
 
 
 def everywhere(runner: CaseRunner, kernel: Kernel, tried: Collection[Case]) -> bool:
