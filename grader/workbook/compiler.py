@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 from grader.emulator.nvrtc import compilation
@@ -288,7 +288,6 @@ def variables(ptx: str) -> tuple[str, ...]:
     return tuple(re.findall(declared, ptx, re.M))
 
 
-@lru_cache(maxsize=4)  # asked for every case of a kernel
 def keeps_state(ptx: str) -> bool:
     """Whether a module's code uses `__device__` variables, in which a launch may leave something for the next one."""
     names = re.findall(r"^(?:\.\w+ )?\.global (?:\.align \d+ )?\.\w+ ([\w$]+)", ptx, re.M)

@@ -20,7 +20,7 @@ from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage
 from grader.judge.refused import Lost, NoRoom, Refused, RightAtFirst
 from grader.results import FindingResult, Mismatch
-from grader.workbook import units
+from grader.workbook import cuda_source, units
 from grader.workbook.reference import Problem
 
 ENDLESS = (
@@ -394,17 +394,17 @@ def of_comparison(
     advice: str,
     problem: Problem,
     scratch: Sequence[str] = (),
-    by_atomics: bool = False,
+    source: str = "",
 ) -> Refused | None:
     """An output that is not what it should be; `advice` is what to look at in a case of this kind, unless the
-    output itself says more, or the topic knows the mistake. `scratch` are the arrays that no launch sets to zero.
-    `by_atomics`: what is added to an output is added by atomics alone, so that no thread has the whole sum."""
+    output itself says more, or the topic knows the mistake. `scratch` are the arrays that no launch sets to zero,
+    `source` the kernel file's text."""
     mismatch = comparison.mismatch
     if mismatch is None:
         return None
     sizes = units.case(problem)
     if comparison.added_to:
-        told = _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes, by_atomics)
+        told = _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes, source)
         return Refused("fail", told)
     if comparison.unset:
         return Refused("fail", _unset(mismatch.array, comparison.unset, mismatch.elements, sizes, scratch))
@@ -423,10 +423,10 @@ def of_comparison(
     return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
 
 
-def _added_to(array: str, count: int, elements: int, sizes: str, by_atomics: bool) -> str:
-    assign = (
-        "" if by_atomics else "add up in a variable and store it with = where a thread has the whole sum, or "
-    )
+def _added_to(array: str, count: int, elements: int, sizes: str, source: str) -> str:
+    assign = "add up in a variable and store it with = where a thread has the whole sum, or "
+    if cuda_source.adds_by_atomics_alone(source):  # no thread has the whole sum
+        assign = ""
     share = "" if elements == 1 else f", at {count} of its {elements} elements"
     return (
         f"The kernel adds to `{array}` without setting it first{share}, where {sizes}. Outputs hold nothing at "

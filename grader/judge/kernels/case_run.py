@@ -30,7 +30,7 @@ from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Region, Runner
 from grader.results import FindingResult
-from grader.workbook import compiler, cuda_source
+from grader.workbook import compiler
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -143,7 +143,7 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
             case_run.data.advice,
             case_run.case.problem,
             case_run.kernel.file.unset,
-            by_atomics=cuda_source.adds_by_atomics_alone(case_run.kernel.file.source),
+            case_run.kernel.file.source,
         )
     )
     if refusal is not None:

@@ -35,7 +35,7 @@ from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Lost, Refused
 from grader.judge.runners.runner import Runner
 from grader.results import Accuracy, CaseResult
-from grader.workbook import compiler, cuda_source
+from grader.workbook import cuda_source
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
 
@@ -166,14 +166,14 @@ class CaseRunner:
             again += [replace(attempt, order=order) for order in self._orders(case, outcome.records)]
         elif any(map(_warps_meet, outcome.records)) and work(self.topic, case.problem) <= SMALL:
             again.append(replace(attempt, order=REVERSED))
-        if compiler.meets_in_part(kernel.build.ptx) and work(self.topic, case.problem) <= SMALL:
+        if kernel.meets_in_part and work(self.topic, case.problem) <= SMALL:
             again.append(replace(attempt, order=EVEN_FIRST))
         if _may_wait(outcome.records):
             if self._crowded_later(kernel):
                 again.insert(0, replace(attempt, order=CROWDED))
-        elif compiler.asks_for_multiprocessor(kernel.build.ptx) and work(self.topic, case.problem) <= SMALL:
+        elif kernel.asks_for_multiprocessor and work(self.topic, case.problem) <= SMALL:
             again.append(replace(attempt, order=CROWDED))
-        if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
+        if case.kind == "exact" and kernel.keeps_state:
             before = self._other(kernel, case)
             again += [
                 replace(attempt, order=order, after=replace(before, order=order), third_call=third)

@@ -53,6 +53,21 @@ class Kernel:
         """Whether its code uses variables of the module, which launches may change."""
         return compiler.uses_variables(self.build.ptx)
 
+    @cached_property
+    def keeps_state(self) -> bool:
+        """Whether a launch may leave something for the next one in variables of the module."""
+        return compiler.keeps_state(self.build.ptx)
+
+    @cached_property
+    def meets_in_part(self) -> bool:
+        """Whether its code has barriers for a number of threads that stands there."""
+        return compiler.meets_in_part(self.build.ptx)
+
+    @cached_property
+    def asks_for_multiprocessor(self) -> bool:
+        """Whether its code asks on which multiprocessor a block runs."""
+        return compiler.asks_for_multiprocessor(self.build.ptx)
+
     def load(self, kind: DeviceKind, cubins: int = PINNED) -> Load:
         """The operation that loads it on a device; `cubins` is the CUDA that the device's cubins are compiled with.
 

@@ -17,7 +17,6 @@ from grader.judge.kernels.case_runner import CaseRunner, on_fewer
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Refused
-from grader.workbook import compiler
 from grader.workbook.reference import Problem
 
 Beside = Callable[[Callable[[CaseRunner], None]], Future[None]]
@@ -72,7 +71,7 @@ def parts(kernel: Kernel, cases: Sequence[Case], later: Iterable[Problem], limit
     launches of a kernel, in the same order however many emulators there are.
     """
     whole = [list(range(len(cases)))]
-    if compiler.keeps_state(kernel.build.ptx):  # a case is run after others, of other kernels
+    if kernel.keeps_state:  # a case is run after others, of other kernels
         return whole
     found: list[tuple[set[str], list[int]]] = []
     try:

@@ -162,7 +162,8 @@ def test_an_output_without_any_writer_and_one_that_is_only_added_to() -> None:
         'add up in a variable and store it with = where a thread has the whole sum, or put zero = ["C"]'
         in text
     )
-    added = verdict.of_comparison(compare("C", output, np.ones((2, 3)), None), "", PROBLEM, by_atomics=True)
+    atomic = "atomicAdd(&C[i], 1.0f);"
+    added = verdict.of_comparison(compare("C", output, np.ones((2, 3)), None), "", PROBLEM, source=atomic)
     assert 'hold nothing at the start: put zero = ["C"]' in reason(added)
 
 

@@ -53,7 +53,7 @@ def test_cases_of_a_kernel_stay_together(kernel: Kernel, runner: CaseRunner) -> 
 def test_a_file_whose_launches_leave_something_behind_is_not_divided(
     kernel: Kernel, runner: CaseRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.workbook.compiler.keeps_state", lambda ptx: True)
+    monkeypatch.setitem(kernel.__dict__, "keeps_state", True)
     assert numbers(kernel, runner, [3, 4, 5, 8], later=4) == [[0, 1, 2, 3]]
 
 

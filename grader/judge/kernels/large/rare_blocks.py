@@ -96,7 +96,10 @@ def kinds(kernel: Kernel, launch: Launch, rng: random.Random) -> list[list[int]]
 def _asked(launch: Launch, rng: random.Random) -> Array:
     """The blocks that are asked which way they go, in their order."""
     total = product(launch.grid)
-    return np.array(sorted(rng.sample(range(total), min(total, MOST_BLOCKS))), np.int64)
+    drawn = np.random.default_rng(rng.getrandbits(64)).choice(
+        total, min(total, MOST_BLOCKS), replace=False, shuffle=False
+    )
+    return np.sort(drawn)
 
 
 def _taken(kernel: Kernel, launch: Launch, blocks: Array, threads: Iterable[int]) -> Iterator[Array]:
