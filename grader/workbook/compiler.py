@@ -43,6 +43,7 @@ _OPERANDS = re.compile(
     r'no operator "(?P<sign>[^"\s]+)" matches.*?operand types? (?:is|are): (?P<kinds>[^\n]+)', re.DOTALL
 )
 _IN_PART = re.compile(r"\bbar(?:rier)?(?:\.cta)?\.(?:(?:sync|arrive)[.\w]*[^,;]+,|red[.\w]*(?:[^,;]+,){3})")
+_UPDATE = re.compile(r"^\s*(?:@!?%\w+ )?(?:(?:atom|red)\.(?![\w.:]*shared)|cp\.reduce)", re.M)
 _VECTOR = re.compile(r"\b((?:u?(?:char|short|int|long|longlong)|float|double)[234])\b(?! ?\*)")
 _OF_THREE = re.compile(r"\b(?:uint3|dim3)\b")
 
@@ -308,6 +309,11 @@ def meets_in_part(ptx: str) -> bool:
 def asks_for_multiprocessor(ptx: str) -> bool:
     """Whether a module's code asks on which multiprocessor a block runs."""
     return "%smid" in ptx
+
+
+def updates_global_memory(ptx: str) -> bool:
+    """Whether a module's code has atomics on memory that need not be shared: blocks may see those of others."""
+    return _UPDATE.search(ptx) is not None
 
 
 _BULK_INTO_GLOBAL = ("cp.reduce.async.bulk.global", "cp.reduce.async.bulk.tensor")

@@ -396,6 +396,21 @@ BULK_ADD = (
 
 
 @pytest.mark.parametrize(
+    ("body", "updates"),
+    [
+        ("atomicAdd(out, 1.0f);", True),
+        ("if (i > 3) out[i] = atomicExch(out + 1, 1.0f);", True),
+        (BULK_ADD.format("global.shared::cta.bulk_group.add.f32"), True),
+        ("__shared__ float s; atomicAdd(&s, 1.0f); out[i] = s;", False),
+        ("out[i] = 1.0f;", False),
+    ],
+)
+def test_updates_of_global_memory(body: str, updates: bool) -> None:
+    built = compiler.compile_source(STATE.format("", body), file=Path("k.cu"), kernels=["k"])
+    assert compiler.updates_global_memory(built.ptx) == updates
+
+
+@pytest.mark.parametrize(
     ("body", "adds"),
     [
         ("atomicAdd(out, 1.0f);", True),

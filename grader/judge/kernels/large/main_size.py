@@ -57,7 +57,7 @@ from grader.judge.refused import GridEnds, Lost, NoRoom, Refused
 from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
-from grader.workbook import units
+from grader.workbook import compiler, units
 from grader.workbook.cuda_source import index_of
 from grader.workbook.reference import Problem, Sampled
 from grader.workbook.suspects import integers
@@ -159,14 +159,15 @@ def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int, left: 
         except Refused as refused:
             return refused
 
-    # Whether blocks meet is known once the main size was looked at. Most do not, so where there are emulators for it
-    # the other sizes are looked at meanwhile, as if none did.
-    meanwhile = [(problem, False) for problem in elsewhere] if pool.jobs > 1 else []
+    # Whether blocks meet is known once the main size was looked at. Those that update global memory do, and few others:
+    # where there are emulators for it the other sizes are looked at meanwhile, as if that were known.
+    likely = compiler.updates_global_memory(kernel.build.ptx)
+    meanwhile = [(problem, likely) for problem in elsewhere] if pool.jobs > 1 else []
     at_main, *said = pool.spread(lambda size: tried(*size), [(topic.sizes_main, True), *meanwhile])
     if isinstance(at_main, Refused):
         raise at_main
     meet = not ran_whole(at_main) or any(record.may_wait or record.communicates for record in at_main)
-    if meet or not meanwhile:
+    if meet != likely or not meanwhile:
         said = pool.spread(lambda problem: tried(problem, meet), elsewhere)
     refused = [outcome for outcome in said if isinstance(outcome, Refused)]
     for outcome in refused:
