@@ -332,9 +332,13 @@ class TimeLimit:
     held: bool
 
 
+MUCH_WASTE = 0.1
+"""The share of all cycles from which on waste is worth a word by itself."""
+
+
 @dataclass(frozen=True)
 class LineCost:
-    """A source line that wastes much of a kernel's time."""
+    """A source line that wastes much of a kernel's time, or some where the next rung allows none."""
 
     line: int
     says: str  # what was counted there, beside what the accesses need at best

@@ -60,8 +60,8 @@ def hint(
     """
     from grader import book
     from grader.cli import own_kernels
-    from grader.judge.claims.hints import resembled
     from grader.report.grades import hints
+    from grader.workbook.marks import resembled
     from grader.workbook.topics import load
 
     loaded = load(topic, or_exercise=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from grader.judge.claims import hints, pace, scoring
+from grader.judge.claims.costs import padded_in_vain
 from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.kernels.case_runner import accuracy
@@ -16,7 +17,7 @@ from grader.judge.provenance import provenance
 from grader.judge.refused import Lost
 from grader.judge.runners.pool import DevicePool, Progress, silent
 from grader.judge.submission import Kind, Submission
-from grader.results import Grade, Hint, TimeLimit
+from grader.results import Grade, Hint, LineCost, TimeLimit
 from grader.workbook.topic import Topic
 
 
@@ -84,6 +85,8 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
     own_s = None if times is None else times.own_s
     right = None if reached is None and refusal is None else refusal is None and current.beyond is None
     claims = [*scoring.right(topic.claims, right), *current.claims]
+    asked = _later(topic, current, standing), _wanted(topic, current, standing)
+    cost = None if refusal is not None else current.costliest(*asked)
     return Grade(
         topic=topic.name,
         file=current.name,
@@ -95,7 +98,7 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         cases=current.cases,
         findings=current.findings,
         claims=claims,
-        hints=_hints(topic, current, standing, whole),
+        hints=_hints(topic, current, standing, whole, cost),
         device=pool.device,
         counted=None if counters is None else topic.sizes_count,
         counters=counters,
@@ -109,7 +112,7 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         blocks_seed=current.blocks_seed if times is not None and times.source == "modelled" else None,
         vs_naive=None if times is None else _ratio(times.naive_s, own_s),
         vs_bound=None if times is None else _ratio(times.bound_s, own_s),
-        costliest=None if refusal is not None else current.costliest(_later(topic, current, standing)),
+        costliest=cost,
         time_limits=standing.limits,
         small=current.small,
         beyond=current.beyond,
@@ -121,6 +124,15 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
 
 def _ratio(other_s: float | None, own_s: float | None) -> float | None:
     return None if other_s is None or own_s is None else other_s / own_s
+
+
+def _wanted(topic: Topic, current: Submission, standing: _Standing) -> frozenset[str]:
+    """What claims of the next rung that do not hold are about; nothing where it is time that is lacking."""
+    following = None if standing.rung is None else topic.ladder.wanting(standing.rung, current.claims)
+    if following is None or not all(limit.held for limit in standing.limits):
+        return frozenset()
+    missing = {claim.text for claim in current.claims if claim.rung == following and claim.held is False}
+    return _about(topic, missing)
 
 
 def _later(topic: Topic, current: Submission, standing: _Standing) -> frozenset[str]:
@@ -136,7 +148,9 @@ def _later(topic: Topic, current: Submission, standing: _Standing) -> frozenset[
     return names[0] - names[1]
 
 
-def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) -> list[Hint]:
+def _hints(
+    topic: Topic, current: Submission, standing: _Standing, whole: bool, cost: LineCost | None
+) -> list[Hint]:
     reached, broken = standing.rung, [item for item in standing.limits if not item.held]
     if current.refusal is not None:
         return []
@@ -144,7 +158,14 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
         slow = hints.too_slow(topic.ladder, broken[-1], standing.slow, current.source)
         return [*_first(current, slow), slow]
     if reached is not None:
-        found = hints.next_rung(topic.ladder, reached, current.claims, topic.claim_sizes, current.source)
+        in_vain = (
+            cost is not None
+            and "shared_conflicts" in _wanted(topic, current, standing)
+            and padded_in_vain(current.source, cost.line)
+        )
+        found = hints.next_rung(
+            topic.ladder, reached, current.claims, topic.claim_sizes, current.source, in_vain
+        )
         earlier = _first(current, *found)
         if found and not earlier and (advice := current.advice(_measured(topic, found))):
             found.append(Hint(found[0].rung, advice))
@@ -159,7 +180,11 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
 
 def _measured(topic: Topic, broken: Sequence[Hint]) -> frozenset[str]:
     """What claims that do not hold are about."""
-    texts = {hint.claim for hint in broken}
+    return _about(topic, {hint.claim for hint in broken if hint.claim})
+
+
+def _about(topic: Topic, texts: Collection[str]) -> frozenset[str]:
+    """What claims are about, which are known by their texts."""
     claims = [claim.expect for claim in topic.ladder.claims if claim.text in texts and claim.expect]
     return frozenset[str]().union(*(expect.names for expect in claims))
 

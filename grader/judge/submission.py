@@ -75,9 +75,9 @@ class Submission:
         """The file's text."""
         return ""
 
-    def costliest(self, later: Collection[str] = ()) -> LineCost | None:
-        """The line that wastes most, but for what `later` claims measure; None where none does, or nothing was counted
-        by line."""
+    def costliest(self, later: Collection[str] = (), wanted: Collection[str] = ()) -> LineCost | None:
+        """The line that wastes most, but for what `later` claims measure, or else most of what is `wanted`, which
+        claims that do not hold measure; None where none does, or nothing was counted by line."""
         return None
 
     def advice(self, measured: Collection[str] = ()) -> str:

@@ -20,6 +20,7 @@ from grader.report.grades.corners import corner, small
 from grader.report.reproducing import again
 from grader.report.terminal import unbroken
 from grader.results import (
+    MUCH_WASTE,
     Accuracy,
     CaseResult,
     ClaimResult,
@@ -504,8 +505,9 @@ def what_was_seen(result: Grade, source: Sequence[str]) -> Iterable[RenderableTy
 
 
 def costliest(cost: LineCost, source: Sequence[str]) -> Iterable[RenderableType]:
-    """The line that wastes most, and what mends that."""
-    yield Text.assemble(("Costliest: ", "bold"), f"line {cost.line}, {cost.says}. {cost.remedy}")
+    """The line that wastes most, or that the next rung is lacking by, and what mends that."""
+    named = "Costliest: " if cost.share >= MUCH_WASTE else "What is left: "
+    yield Text.assemble((named, "bold"), f"line {cost.line}, {cost.says}. {cost.remedy}")
     if cost.line <= len(source):
         yield line_of(source[cost.line - 1])
 

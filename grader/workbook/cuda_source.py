@@ -963,6 +963,16 @@ def lines_of_kernel(source: str, line: int) -> dict[int, str]:
     return {number: lines[number - 1][:_LONGEST] for number in range(min(above), end + 1)}
 
 
+@lru_cache(maxsize=8)
+def without_other_kernels(source: str, line: int) -> str:
+    """The text with blank lines in place of the kernels to which a line does not belong, so that a name means what it
+    means there; the whole text where the line belongs to none."""
+    lines, own = source.splitlines(), lines_of_kernel(source, line)
+    begin = (at for at, text in enumerate(plain(source).splitlines(), 1) if "__global__" in text)
+    others = {number for at in begin if at not in own for number in lines_of_kernel(source, at)}
+    return "\n".join("" if own and at in others - own.keys() else text for at, text in enumerate(lines, 1))
+
+
 def line_at(text: str, place: int) -> int:
     """The number of the line with a character of a text."""
     return text.count("\n", 0, place) + 1

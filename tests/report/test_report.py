@@ -309,6 +309,24 @@ def test_a_hint_tells_what_comes_before_an_idea_and_no_idea() -> None:
     assert not any("threadIdx" in text for text in told)
 
 
+def test_where_the_next_rungs_idea_is_none_hints_are_of_the_rung_that_a_kernel_has_begun() -> None:
+    topic, claim = topics.load("transpose"), "no bank conflicts"
+    missing = ClaimResult(claim, False, 3.0, "03_padded_tile", 5, "x == 0", 0.0)
+    first = Hint("03_padded_tile", "It needs: no bank conflicts.", claim, idea=False)
+    grade = Grade("transpose", "mine.cu", "pass", None, "02_shared_tile", 50, 100, [], [], [missing], [first])
+
+    def told(source: str) -> list[str]:
+        aim = hints.aim(topic, grade, source)
+        return [shown(hints.hint(step, grade, aim, [])) for step in (2, 3)]
+
+    idea, changes = told("__shared__ float4 tile[64][16];")
+    assert "Hint 2 of 3: the idea of 05_float4_tile" in idea
+    assert "from 04_swizzled_tile to 05_float4_tile" in changes
+    assert "[y ^ x]" in changes
+    idea, _ = told("__shared__ float tile[32][33];")
+    assert "It needs: no bank conflicts." in idea
+
+
 def test_what_rung_0_claims_beside_being_right_is_not_said_to_be_needed_for_it() -> None:
     claim = ClaimResult("the bias is read once", False, 2.0, "00_naive", 5, "x <= y", 1.0)
     first = Hint("00_naive", "00_naive also claims: the bias is read once.", claim.text, idea=False)
@@ -318,7 +336,9 @@ def test_what_rung_0_claims_beside_being_right_is_not_said_to_be_needed_for_it()
     aim = hints.aim(topics.load("add_bias"), grade, "")
     told = [" ".join(shown(hints.hint(step, grade, aim, ["out[i] = 0;"])).split()) for step in (1, 3)]
     assert "00_naive is reached. It also claims: ✗ the bias is read once" in told[0]
-    assert "line 1, 32 sectors a request of `out`. Let neighbouring threads" in told[1]
+    assert "Costliest: line 1, 32 sectors a request of `out`. Let neighbouring threads" in told[1]
+    little = replace(grade, costliest=replace(cost, share=0.05))
+    assert "What is left: line 1, 32 sectors" in shown(hints.hint(3, little, aim, ["out[i] = 0;"]))
 
 
 def test_hints_of_a_wrong_kernel_are_about_it_once_the_starters_step_is_done() -> None:

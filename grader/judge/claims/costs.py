@@ -6,6 +6,7 @@ idle take part of an instruction's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -13,9 +14,10 @@ from functools import partial
 from grader.analysis.cycles import ISSUE_CYCLES, SECTOR_CYCLES, Counters, cycles
 from grader.analysis.cycles import total as _sum
 from grader.emulator import metrics
-from grader.results import LineCost
+from grader.results import MUCH_WASTE, LineCost
 from grader.workbook import units
 from grader.workbook.cuda_source import (
+    SharedArray,
     Space,
     adds_to,
     arrays_in,
@@ -28,13 +30,12 @@ from grader.workbook.cuda_source import (
     plain,
     pointee,
     shared_arrays,
+    statement,
     turned_against,
     updated_in,
+    without_other_kernels,
 )
 from grader.workbook.shared_rows import BANKS_BYTES, WORD, copies_by_lane, row_of_thread, widest
-
-WORTH_SAYING = 0.1
-"""The share of all cycles from which on waste is worth a word."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,15 @@ class _Waste:
 
 
 def costliest(
-    lines: Mapping[int, Counters], source: str = "", later: Collection[str] = (), threads: int = 32
+    lines: Mapping[int, Counters],
+    source: str = "",
+    later: Collection[str] = (),
+    threads: int = 32,
+    wanted: Collection[str] = (),
 ) -> LineCost | None:
-    """The line with the most waste of one kind; None where none wastes a tenth of all cycles. `source` is the file's
-    text, for the names of arrays; a block has so many `threads`. Waste that `later` claims measure is left to them."""
+    """The line with the most waste of one kind. Where none wastes a tenth of all cycles, that with the most of what is
+    `wanted`, the measures of claims that do not hold, else None. `source` is the file's text, for the names of arrays;
+    a block has so many `threads`. Waste that `later` claims measure is left to them."""
     all_cycles = sum(map(cycles, lines.values()))
     found = [
         (waste.cycles(counters), line, waste)
@@ -73,10 +79,12 @@ def costliest(
         for waste in _WASTES
         if not waste.measured.intersection(later)
     ]
-    wasted, line, waste = max(found, key=lambda item: item[:2], default=(0.0, 0, None))
-    if waste is None or wasted < WORTH_SAYING * all_cycles:
+    worth = [item for item in found if item[0] >= MUCH_WASTE * all_cycles]
+    asked = [item for item in found if item[0] > 0 and item[2].measured.intersection(wanted)]
+    wasted, line, waste = max(worth or asked, key=lambda item: item[:2], default=(0.0, 0, None))
+    if waste is None:
         return None
-    counters = lines[line]
+    counters, source = lines[line], without_other_kernels(source, line)
     named = waste.arrays(source, line, counters)
     arrays = " and ".join(f"`{name}`" for name in named)
     remedy = (
@@ -212,7 +220,7 @@ def _of_banks(source: str, line: int, arrays: tuple[str, ...], counters: Counter
     way."""
     row = row_of_thread(source, line)
     copies = [apart for array in arrays for apart in copies_by_lane(source, array)]
-    declared = [one for array in arrays for one in shared_arrays(source).get(array, ())]
+    declared = _declared(source, arrays)
     flat = bool(declared) and max(len(one.extents) for one in declared) == 1
     wide = _accessed_at_once(source, line, arrays) > WORD
     if row is not None and row.in_one_bank and (flat or copies or wide):
@@ -231,7 +239,44 @@ def _of_banks(source: str, line: int, arrays: tuple[str, ...], counters: Counter
         return f"{_BANKS}{_AS_VECTORS.replace('{vectors}', vectors)}."
     if wide and row is not None and not by_words and not copies and row.apart % (2 * row.nbytes) == 0:
         return _PADDING_OF_WIDE.replace("{words}", str(row.nbytes // WORD))
-    return f"{_BANKS}." if flat or wide else PADDING
+    if not flat and (lanes := _lanes_of_vectors(source, line, arrays)):
+        return _PLACES.replace("{lanes}", str(lanes)).replace("{nbytes}", str(declared[0].itemsize))
+    return f"{_BANKS}." if flat or wide or _past_padding(declared) else PADDING
+
+
+def _declared(source: str, arrays: Collection[str]) -> list[SharedArray]:
+    return [one for array in arrays for one in shared_arrays(source).get(array, ())]
+
+
+def _past_padding(declared: Collection[SharedArray]) -> bool:
+    """Whether a word more in each row helps nothing: of rows of an odd number of words, and of wider elements."""
+    return bool(declared) and all(
+        len(one.extents) > 1
+        and (one.itemsize > WORD or (one.itemsize == WORD and (one.extents[-1] or 0) % 2 == 1))
+        for one in declared
+    )
+
+
+def padded_in_vain(source: str, line: int) -> bool:
+    """Whether a line is about arrays in shared memory that a word more in each row helps nothing."""
+    source = without_other_kernels(source, line)
+    arrays = [name for stored in (True, False) for name in arrays_in(source, line, "shared", stored)]
+    return _past_padding(_declared(source, arrays))
+
+
+def pads(source: str) -> bool:
+    """Whether an array in shared memory has rows of an odd number of words."""
+    declared = (one for each in shared_arrays(source).values() for one in each)
+    return any(one.itemsize == WORD and _past_padding([one]) for one in declared)
+
+
+def _lanes_of_vectors(source: str, line: int, arrays: Collection[str]) -> int:
+    """How many lanes are served at a time where elements are wider than a word, and a line takes them whole; else
+    0."""
+    sizes = {one.itemsize for one in _declared(source, arrays)}
+    text = statement(source, line)
+    of_part = any(re.search(rf"\b{array}\s*\[[^;=]*?\]\s*\.[xyzw]\b", text) for array in arrays)
+    return BANKS_BYTES // sizes.pop() if len(sizes) == 1 and min(sizes) > WORD and not of_part else 0
 
 
 def _accessed_at_once(source: str, line: int, arrays: tuple[str, ...]) -> int:
@@ -362,6 +407,12 @@ _AS_VECTORS = ", or let a lane that takes several beside one another read them a
 PADDING = (
     f"{_DIFFERENT}pad the rows of {{array}} by one word (a column more, not a row), or change which lane takes which "
     "element."
+)
+_PLACES = (
+    "Elements of {array} have {nbytes} bytes, so that {lanes} neighbouring lanes are served at a time: let the columns "
+    "that they access differ modulo {lanes}, in rows of a multiple of {lanes} elements. Where neighbouring lanes take "
+    "different rows, that is an index like `y ^ x` in place of column `y`, with an `x` that differs by one from lane "
+    "to lane; an element is read at the place where it was stored."
 )
 _PADDING_OF_WIDE = (
     f"{_DIFFERENT}pad the rows of {{array}} by {{words}} words, as wide accesses need, or change which lane takes "

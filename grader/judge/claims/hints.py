@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from grader.judge.claims.costs import pads
 from grader.judge.claims.pace import Model, Times
 from grader.results import ClaimResult, Hint, TimeLimit
-from grader.workbook import cuda_source, units
+from grader.workbook import units
 from grader.workbook.ladder import Ladder, figures
+from grader.workbook.marks import marks
 from grader.workbook.reference import Problem
 from grader.workbook.source_file import SourceFile
 from grader.workbook.suspects import loops
@@ -57,19 +58,22 @@ _ASKED = "a condition in a loop is asked in each turn; "
 WORTH_SAYING = 0.05
 """The share of a term that a kernel has beyond a rung's from which on it is worth a word."""
 
-_MARK = re.compile(r"\b(?:__shared__|__shfl_|gridDim|wmma|(?:float|double|u?int|u?char)[248]\b|cp\.async)")
-"""What an idea is known by in the text of a kernel."""
-
 BUYS = "What it should buy"
 """How that paragraph begins of what a rung says of itself."""
 
 
 def next_rung(
-    ladder: Ladder[SourceFile], reached: str, claims: Sequence[ClaimResult], sizes: Problem, source: str
+    ladder: Ladder[SourceFile],
+    reached: str,
+    claims: Sequence[ClaimResult],
+    sizes: Problem,
+    source: str,
+    padded_in_vain: bool = False,
 ) -> list[Hint]:
     """One hint for each claim of the next rung that does not hold; none at the top of the ladder.
 
-    `sizes` are those that claims were checked at, `source` is the submission's text.
+    `sizes` are those that claims were checked at, `source` is the submission's text, and `padded_in_vain` says that
+    padding helps nothing there: a rung whose idea it is then tells none.
 
     Rung 0 is reached by everything that is right. Where what it claims beside that does not hold, that comes first.
     """
@@ -77,7 +81,7 @@ def next_rung(
     if following is None:
         return []
     missing = [claim for claim in claims if claim.rung == following and claim.held is not True]
-    told = _idea(ladder, following, source)
+    told = "" if padded_in_vain and _pads_first(ladder, following) else _idea(ladder, following, source)
     idea = f" {told}" if told else ""
     first, others = ("also claims",) * 2 if following == reached else ("needs", "needs as well")
     return [
@@ -90,23 +94,19 @@ def _idea(ladder: Ladder[SourceFile], rung: str, source: str) -> str:
     """The idea of a rung in a sentence. Of one that the kernel has something of already, what it should buy; "" for
     rung 0, where the kernel has something of a later one."""
     place, idea = ladder.place(rung), ladder[rung].idea
-    below = _marks(ladder.rungs[max(place - 1, 0)].source)
-    begun = _marks(source) - below
+    below = marks(ladder.rungs[max(place - 1, 0)].source)
+    begun = marks(source) - below
     if place == 0 and begun:
         return ""
     bought = (part for part in idea.split("\n\n") if part.startswith(BUYS))
-    known = next(bought, "") if begun & _marks(ladder[rung].source) else ""
+    known = next(bought, "") if begun & marks(ladder[rung].source) else ""
     return known or f"The idea: {first_sentence(idea)}"
 
 
-def resembled(ladder: Ladder[SourceFile], source: str) -> str | None:
-    """The lowest rung that has what a text has of ideas; None where it has none, or others than all rungs."""
-    begun = _marks(source)
-    return next((rung.id for rung in ladder.rungs if begun and begun <= _marks(rung.source)), None)
-
-
-def _marks(source: str) -> set[str]:
-    return set(_MARK.findall(cuda_source.plain(source)))
+def _pads_first(ladder: Ladder[SourceFile], rung: str) -> bool:
+    """Whether a rung pads rows, and the one before it does not."""
+    place = ladder.place(rung)
+    return place > 0 and pads(ladder[rung].source) and not pads(ladder.rungs[place - 1].source)
 
 
 def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None, source: str = "") -> Hint:

@@ -78,12 +78,13 @@ class KernelSubmission(Submission):
     def source(self) -> str:
         return self.file.source
 
-    def costliest(self, later: Collection[str] = ()) -> LineCost | None:
+    def costliest(self, later: Collection[str] = (), wanted: Collection[str] = ()) -> LineCost | None:
         if self.records is None:
             return None
         lines = by_line(chain.from_iterable(record.lines for record in self.records))
         threads = {math.prod(record.block) for record in self.records}
-        return costs.costliest(lines, self.source, later, *(threads if len(threads) == 1 else ()))
+        a_block = threads.pop() if len(threads) == 1 else 32
+        return costs.costliest(lines, self.source, later, a_block, wanted)
 
     def advice(self, measured: Collection[str] = ()) -> str:
         """About blocks that are so many that what each hands on is most of the stores and atomics which are measured,

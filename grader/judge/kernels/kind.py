@@ -266,7 +266,7 @@ class Kernels(Kind[KernelFile]):
 class _Untimed(KernelSubmission):
     """Of blocks of a few threads, in which lanes are idle that nothing is to be done about."""
 
-    def costliest(self, later: Collection[str] = ()) -> None:
+    def costliest(self, later: Collection[str] = (), wanted: Collection[str] = ()) -> None:
         return None
 
 

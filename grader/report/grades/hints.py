@@ -18,6 +18,7 @@ from grader.report import words
 from grader.report.terminal import unbroken
 from grader.results import ClaimResult, Grade
 from grader.workbook import cuda_source
+from grader.workbook.marks import resembled
 from grader.workbook.topic import Topic
 
 STEPS = 3
@@ -68,6 +69,11 @@ def aim(topic: Topic, result: Grade, source: str) -> Aim | None:
         told = f'{step.concept} The lesson tells it under "{step.section}".'
         return Aim(FIRST_STEP, told, FROM_STARTER, starter, topic.mended(step), pieces)
     if result.verdict == "pass" and not result.hints[0].idea:
+        begun = resembled(ladder, source) if result.hints[0].claim is not None else None
+        if begun is not None and 0 < ladder.place(result.hints[0].rung) < ladder.place(begun):
+            # It goes another way than the rung that is next: that of the one which it has begun.
+            above = ladder.rungs[ladder.place(begun) - 1]
+            return Aim(begun, ladder[begun].idea, above.id, above.source, ladder[begun].source)
         return Aim(result.hints[0].rung, result.hints[0].text, "", "", "")
     wanted = ladder[result.hints[0].rung if result.verdict == "pass" else ladder.ids[0]]
     place = ladder.place(wanted.id)

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from grader.emulator import metrics
-from grader.judge.claims.costs import costliest
+from grader.judge.claims.costs import costliest, padded_in_vain
+from grader.results import MUCH_WASTE
 
 COALESCED = {
     metrics.GLOBAL_REQUESTS["ld"]: 100,
@@ -220,6 +221,54 @@ def test_what_frees_rows_of_bank_conflicts_hangs_on_who_goes_along_them(
     assert cost is not None
     assert told in cost.remedy
     assert not re.search(untold, cost.remedy)
+
+
+TILES = """\
+__global__ void f(const float* in, float* out, int M)
+{
+    __shared__ float4 tile[64][16];
+    tile[4 * x + 3][y] = make_float4(p[0].w, p[1].w, p[2].w, p[3].w);
+    tile[x][0].y = in[x];
+}
+
+__global__ void g(const float* in, float* out, int M)
+{
+    __shared__ float tile[32][32];
+    tile[x][y] = in[x];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "told", "untold"),
+    [
+        (TILES, 4, "so that 8 neighbouring lanes are served at a time", "pad "),
+        (TILES.replace("[16]", "[17]"), 4, "`y ^ x` in place of column `y`", "pad "),
+        (TILES.replace("float4 tile", "double tile"), 4, "so that 16 neighbouring lanes are", "pad "),
+        (TILES, 5, "which lane takes which element of `tile`.", "pad |y \\^ x"),
+        (TILES, 11, "pad the rows of `tile` by one word", "neighbouring lanes"),
+        # Where rows have a word more, another one would take that away again.
+        (TILES.replace("32][32", "32][33"), 11, "which lane takes which element of `tile`.", "pad "),
+    ],
+)
+def test_rows_are_not_told_to_be_padded_where_that_helps_nothing(
+    source: str, line: int, told: str, untold: str
+) -> None:
+    cost = costliest({line: conflicts("st")}, source)
+    assert cost is not None
+    assert told in cost.remedy
+    assert not re.search(untold, cost.remedy)
+    assert padded_in_vain(source, line) == ("pad the rows" not in cost.remedy)
+
+
+def test_what_the_next_rung_allows_none_of_has_its_line_however_little_it_wastes() -> None:
+    lines = {3: scattered("ld") | {metrics.IDEAL_SECTORS: 320}, 4: served(1.02), 5: served(1.05)}
+    assert costliest(lines, SOURCE) is None
+    cost = costliest(lines, SOURCE, wanted={"shared_conflicts"})
+    assert cost is not None
+    assert cost.line == 5
+    assert cost.share < MUCH_WASTE
+    assert costliest({4: served(1)}, SOURCE, wanted={"shared_conflicts"}) is None
 
 
 @pytest.mark.parametrize(

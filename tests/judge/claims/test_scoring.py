@@ -22,6 +22,7 @@ from grader.results import ClaimResult, TimeLimit
 from grader.workbook import topics
 from grader.workbook.expressions import ExpressionError, parse
 from grader.workbook.ladder import ClaimSpec, Ladder, Rung, figures
+from grader.workbook.marks import resembled
 from grader.workbook.topic import COUNTED_FACTS, SIMULATED_FACTS, Topic
 
 TOPIC = topics.load("transpose")
@@ -147,6 +148,16 @@ def test_a_hint_names_the_next_rungs_claim_and_idea() -> None:
     )
 
 
+@pytest.mark.parametrize(("reached", "told"), [("02_shared_tile", False), ("03_padded_tile", True)])
+def test_padding_is_no_idea_for_a_kernel_that_it_helps_nothing(reached: str, told: bool) -> None:
+    following = TOPIC.ladder.ids[TOPIC.ladder.place(reached) + 1]
+    missing = ClaimResult("no bank conflicts", False, 98_304.0, following, 15, "x == 0", 0.0)
+    (hint,) = hints.next_rung(TOPIC.ladder, reached, [missing], SIZES, "", padded_in_vain=True)
+    assert ("The idea: " in hint.text) == hint.idea == told
+    (hint,) = hints.next_rung(TOPIC.ladder, reached, [missing], SIZES, "")
+    assert "The idea: " in hint.text
+
+
 def test_rung_0s_own_claims_come_before_the_next_rungs() -> None:
     first, second, *_ = [rung.id for rung in TOPIC.rungs]
     wasteful = ClaimResult("every element is read once", False, 65_536.0, first, 5, "x <= y", 36_045.0)
@@ -268,7 +279,7 @@ def test_loops_are_told_what_they_have(loop: str, of_thread: bool, asks: bool) -
     [("__shared__ float s[256];", "01_one_adds"), ("s += double4(0).x;", None), ("", None)],
 )
 def test_what_a_text_resembles_is_the_lowest_rung_that_has_its_idea(text: str, rung: str | None) -> None:
-    assert hints.resembled(topics.load("block_sum").ladder, text) == rung
+    assert resembled(topics.load("block_sum").ladder, text) == rung
 
 
 def test_every_term_of_the_model_has_words() -> None:
