@@ -162,6 +162,27 @@ def _copies(source: str, array: str, lines: list[int]) -> Iterator[int | None]:
                 yield many and WORD * many
 
 
+def lane_first(source: str, line: int, array: str) -> tuple[str, str] | None:
+    """Of a line that updates a lane's copy whose elements lie beside one another: the access as it is written, and with
+    its indices exchanged, so that the lanes' copies of an element do; None of any other."""
+    for name, brackets in _ACCESS.findall(statement(source, line)):
+        parts = [part.strip() for part in _PART.findall(brackets)]
+        if name != array:
+            continue
+        if len(parts) == 2 and _is_lane(source, line, parts[0]) and not _is_lane(source, line, parts[1]):
+            return f"{array}[{parts[0]}][{parts[1]}]", f"{array}[{parts[1]}][{parts[0]}]"
+        terms = _sum(parts[0]) if len(parts) == 1 else []
+        if len(terms) != 2:
+            continue
+        for copy, element in (terms, terms[::-1]):
+            factors = [factor.strip() for factor in copy.split("*")]
+            lane = next((each for each in factors if _is_lane(source, line, each)), "")
+            if len(factors) == 2 and lane:
+                element = element if re.fullmatch(r"\w+|\w+\[[^\[\]]*\]", element) else f"({element})"
+                return f"{array}[{parts[0]}]", f"{array}[{element} * {BANKS_BYTES // WORD} + {lane}]"
+    return None
+
+
 def _is_lane(source: str, line: int, text: str) -> bool:
     found = _LANE.fullmatch(written_out(source, line, text.strip().strip("()")).strip().strip("()"))
     if found is None or found["thread"] not in _threads(source):

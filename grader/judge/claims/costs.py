@@ -35,7 +35,7 @@ from grader.workbook.cuda_source import (
     updated_in,
     without_other_kernels,
 )
-from grader.workbook.shared_rows import BANKS_BYTES, WORD, copies_by_lane, row_of_thread, widest
+from grader.workbook.shared_rows import BANKS_BYTES, WORD, copies_by_lane, lane_first, row_of_thread, widest
 
 
 @dataclass(frozen=True)
@@ -228,10 +228,15 @@ def _of_banks(source: str, line: int, arrays: tuple[str, ...], counters: Counter
             array=row.array, apart=row.apart // WORD, thread=row.thread, column=row.column, many=row.columns
         )
     if {*arrays} & {*updated_in(source, line)}:
+        words = {one.itemsize for one in declared} <= {WORD}
+        found = (lane_first(source, line, array) for array in arrays if words)
+        if exchanged := next(filter(None, found), None):
+            before, after = (text.replace("{", "{{").replace("}", "}}") for text in exchanged)
+            return _LANE_LAST.format(line=line, before=before, after=after)
         beside = [apart for apart in copies if apart and apart % BANKS_BYTES]
         if beside:
             return _COPIES_APART.replace("{apart}", str(beside[0] // WORD))
-        return f"{_ATOMICS}." if copies else BANKS_OF_ATOMICS
+        return f"{_ATOMICS}." if copies else f"{_COPY_FOR_LANES}{_LAYOUT_OF_COPIES * words}"
     by_words = row is None or row.nbytes == WORD
     all_words = {one.itemsize for one in declared} == {WORD}
     vectors = _VECTORS.get(WORD * _served_one_by_one(counters)) if flat and by_words and all_words else None
@@ -387,9 +392,19 @@ NEARLY = 0.05
 _ATOMICS = (
     "Let the 32 lanes of a warp update 32 different banks: change which lane takes which element of {array}"
 )
-BANKS_OF_ATOMICS = (
-    f"{_ATOMICS}, or, where data says that, have several copies of {{array}}, among which the lanes of a warp are "
-    "divided, and add them up at the end."
+_COPY_FOR_LANES = (
+    f"{_ATOMICS}, or, where data says that, have a copy of {{array}} for each lane of a warp, and add the 32 copies up "
+    "at the end."
+)
+_LAYOUT_OF_COPIES = (
+    " Let the copies of one element lie beside one another: an index like `[element][lane]`, in rows of 32 words, so "
+    "that the copy of a lane is in a bank of its own."
+)
+_LANE_LAST = (
+    "Each lane has a copy already, but as the elements of a copy lie beside one another, data says in which bank each "
+    "is. Exchange the two, so that the 32 copies of one element lie beside one another, and the copy of a lane is in a "
+    "bank of its own: in line {line} `{after}` in place of `{before}`, and so wherever the array is declared and "
+    "accessed."
 )
 _COPIES_APART = (
     "Each lane has a copy of {array} already, but as rows are {apart} words apart, data says in which bank it is. With "

@@ -1,7 +1,7 @@
-// A copy of the bins for each lane of a warp: 32 copies, which all warps of the block share. Copy
-// number `lane` lies in bank number `lane`, whole, so that the 32 threads of a warp never meet in a
-// bank, whatever their bytes are. With one copy, 32 random bytes fall into 32 banks at random, and
-// some bank gets three or four of them.
+// A copy of the bins for each lane of a warp, with the 32 copies of a bin beside each other, as in
+// `counts[bin][lane]`. All warps of the block share them. Copy number `lane` lies in bank number
+// `lane`, whole, so that the 32 threads of a warp never meet in a bank, whatever their bytes are. With
+// one copy, 32 random bytes fall into 32 banks at random, and some bank gets three or four of them.
 //
 // What it should buy: one wavefront for 32 bytes, always. Bytes that are all alike are as fast as
 // random ones.

@@ -141,7 +141,7 @@ COUNTED = scattered("red") | {metrics.GLOBAL_SECTORS["ld"]: 10, metrics.GLOBAL_R
             "40 requests to local memory",
             "Line 16 prints: printf stores its arguments to local memory",
         ),
-        (17, conflicts("ld"), " in `line`:", "where data says that, have several copies of `line`"),
+        (17, conflicts("ld"), " in `line`:", "where data says that, have a copy of `line` for each lane"),
         (
             20,
             IDLE,
@@ -203,9 +203,31 @@ ALONE = IN_ROWS.replace("    atomicAdd", "    // ").replace("(const uint4*)&coun
         (NAMED, 8, 32, "`(t + c) % 32` in place of `c`", "pad "),
         (ALONE, 7, 32, "pad the rows of `counts` by one word", "in place of"),
         # A row that is longer by a word has its elements in other banks, and those of 16 bytes where none may begin.
-        (COPIES.replace("* 32", "* 33"), 5, 3.5, "but as rows are 33 words apart", "several copies"),
-        (IN_ROWS.replace("[32]", "[33]"), 5, 3.5, "but as rows are 33 words apart", "several copies"),
-        (COPIES.replace("* 32 + lane", "* 32 + bank"), 5, 3.5, "have several copies", "already"),
+        (COPIES.replace("* 32", "* 33"), 5, 3.5, "but as rows are 33 words apart", "for each lane"),
+        (IN_ROWS.replace("[32]", "[33]"), 5, 3.5, "but as rows are 33 words apart", "for each lane"),
+        (
+            COPIES.replace("* 32 + lane", "* 32 + bank"),
+            5,
+            3.5,
+            "have a copy of `counts` for each lane",
+            "already",
+        ),
+        (COPIES.replace("* 32 + lane", "* 32 + bank"), 5, 3.5, "`[element][lane]`, in rows of 32", "already"),
+        # Copies whose elements lie beside one another are told to be turned.
+        (
+            IN_ROWS.replace("[((v >> 8) & 255)][lane]", "[lane][(v >> 8) & 255]"),
+            5,
+            3.5,
+            "in line 5 `counts[(v >> 8) & 255][lane]` in place of `counts[lane][(v >> 8) & 255]`",
+            "for each lane",
+        ),
+        (
+            COPIES.replace("((v >> 8) & 255) * 32 + lane", "lane * 256 + in[i]"),
+            5,
+            3.5,
+            "`counts[in[i] * 32 + lane]` in place of `counts[lane * 256 + in[i]]`",
+            "for each lane",
+        ),
         (COPIES.replace("* 32", "* N"), 5, 3.5, "which lane takes which element of `counts`.", "copies"),
         (NARROW, 11, 4, "pad the rows of `counts` by 4 words", "one word"),
         (NARROW.replace("+ 3", "+ lane"), 11, 4, "takes which element of `counts`.", "pad "),
