@@ -309,6 +309,19 @@ def test_a_hint_tells_what_comes_before_an_idea_and_no_idea() -> None:
     assert not any("threadIdx" in text for text in told)
 
 
+def test_where_time_alone_is_lacking_hints_are_about_time_and_no_idea_that_it_has() -> None:
+    topic = topics.load("transpose")
+    slow = Hint("04_swizzled_tile", "It takes 2 ms: several elements.", None, 2e-3, 1e-3, idea=False)
+    grade = Grade("transpose", "mine.cu", "pass", None, "03_padded_tile", 70, 100, [], [], [], [slow])
+    aim = hints.aim(topic, grade, topic.rung("04_swizzled_tile").source)
+    told = [shown(hints.hint(step, grade, aim, [])) for step in (2, 3)]
+    assert "what takes the time" in told[0]
+    assert "several elements" in told[0]
+    assert "how 04_swizzled_tile does it" in told[1]
+    assert 'block = ["TILE", "ROWS"]' in told[1]
+    assert "\n-" not in told[1]
+
+
 def test_where_the_next_rungs_idea_is_none_hints_are_of_the_rung_that_a_kernel_has_begun() -> None:
     topic, claim = topics.load("transpose"), "no bank conflicts"
     missing = ClaimResult(claim, False, 3.0, "03_padded_tile", 5, "x == 0", 0.0)

@@ -124,7 +124,7 @@ def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None, 
         f"Your kernel has all that {limit.rung} claims, and is too slow for it: at the main sizes {took}, at most "
         f"{most} are asked, a tenth more than the slower of it and the rung before takes. {why or other}"
     )
-    return Hint(limit.rung, text, value=own, limit=limit.limit_s)
+    return Hint(limit.rung, text, value=own, limit=limit.limit_s, idea=False)
 
 
 def _takes_longer(rung: str, model: Model, source: str) -> str:

@@ -26,6 +26,9 @@ CONTEXT = 2  # lines around a change
 FROM_STARTER, FIRST_STEP = "the starter", "a kernel that is right"
 
 OWN_RUNGS = "Both are the workbook's own: yours may have other names, and another grid."
+OWN_KERNEL = (
+    "It is the workbook's own, and has what yours has in its time: see how much a thread and a block do."
+)
 SEEN_TO_MEND, RUN_ALONE = "the change that mends it", "what was found, and how that case is run alone"
 NO_CHANGE = "The judge knows no change that was seen to mend it. Go by what it found:"
 
@@ -74,7 +77,10 @@ def aim(topic: Topic, result: Grade, source: str) -> Aim | None:
             # It goes another way than the rung that is next: that of the one which it has begun.
             above = ladder.rungs[ladder.place(begun) - 1]
             return Aim(begun, ladder[begun].idea, above.id, above.source, ladder[begun].source)
-        return Aim(result.hints[0].rung, result.hints[0].text, "", "", "")
+        # Where time alone is lacking, it has the idea: how the rung is fast stands in its own kernel.
+        slow = result.hints[0].claim is None and result.hints[0].limit is not None
+        rung = ladder[result.hints[0].rung]
+        return Aim(rung.id, result.hints[0].text, "", "", rung.source if slow else "")
     wanted = ladder[result.hints[0].rung if result.verdict == "pass" else ladder.ids[0]]
     place = ladder.place(wanted.id)
     below = (FROM_STARTER, starter) if place == 0 else (ladder.ids[place - 1], ladder.rungs[place - 1].source)
@@ -125,6 +131,13 @@ def _steps(result: Grade, found: Aim, source: Sequence[str]) -> tuple[_Step, _St
         return ("the concept", idea, [found.idea]), line, ("the line as it should be", *changes[1:])
     limits = _wrong(result, source) if result.verdict != "pass" else _limits(result, source)
     first = ("what limits it now", limits, [*views.said(result), *_needed(result)])
+    if not found.before and found.new:
+        own_file: _Step = (
+            f"how {found.name} does it",
+            [Text(OWN_KERNEL, "dim"), Text(), Group(*map(_changed, _code(found.new)))],
+            [],
+        )
+        return first, ("what takes the time", idea, [found.idea]), own_file
     if not found.before:
         return (
             first,

@@ -229,7 +229,7 @@ def test_who_is_too_slow_is_told_by_how_much(own: float | None, took: str) -> No
         in hint.text
     )
     assert hint.text.endswith(f"The idea: {hints.first_sentence(LADDER['b'].idea)}")
-    assert (hint.rung, hint.value, hint.limit) == ("b", own, limit.limit_s)
+    assert (hint.rung, hint.value, hint.limit, hint.idea) == ("b", own, limit.limit_s, False)
 
 
 @pytest.mark.parametrize(
