@@ -59,6 +59,8 @@ class CountedLaunch(Protocol):
     """What is read of a launch record, the emulator's or the judge's; the counts are of the blocks run."""
 
     @property
+    def kernel(self) -> str: ...
+    @property
     def block(self) -> Sequence[int]: ...
     @property
     def registers(self) -> int: ...
@@ -113,6 +115,7 @@ class LaunchStats:
     prefetched: float = 0  # bytes beyond those that are loaded past L1: for nobody
     local_bytes: int = 0  # a thread
     host_calls: float = 0  # of printf, malloc and free, by all threads: each updates a word that all share
+    kernel: str = ""
 
     @property
     def warps(self) -> int:
@@ -139,6 +142,17 @@ class LaunchStats:
 
 
 @dataclass(frozen=True)
+class LaunchTime:
+    """Seconds of one launch, without those that launching takes."""
+
+    kernel: str
+    seconds: float
+    blocks: int
+    block_threads: int
+    full: bool  # whether multiprocessors hold as many warps as they can
+
+
+@dataclass(frozen=True)
 class ModelledTime:
     """Seconds, how they come about, and what takes most of them."""
 
@@ -146,6 +160,7 @@ class ModelledTime:
     terms: dict[str, float]  # seconds of each term alone, summed over the launches
     limited_by: str  # the name of the largest term
     blocks: int = 0  # of the launch that has the most
+    launches: tuple[LaunchTime, ...] = ()  # in their order
 
 
 def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) -> LaunchStats:
@@ -177,6 +192,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int, rarest_warp: int = 0) 
         prefetched=max(0, prefetched - record.l2_read_bytes) * scale,
         local_bytes=record.local_bytes,
         host_calls=sum(record.host_calls.values()) * scale,
+        kernel=record.kernel,
     )
 
 
@@ -208,12 +224,25 @@ def modelled_time(device: DeviceSpec, launches: Sequence[LaunchStats]) -> Modell
     rarest = [
         launch.rarest_warp / device.clock_hz for launch in launches
     ]  # issues one instruction a clock at most
-    seconds = sum(map(max, joined, aside, rarest))
+    took = [*map(max, joined, aside, rarest)]
+    seconds = sum(took)
     terms = {name: sum(terms[name] for terms in each) for name in each[0]}
     terms["tensor"] += sum(aside)
     terms["launch"] = device.launch_s * len(launches)
     blocks = max(launch.blocks for launch in launches)
-    return ModelledTime(seconds + terms["launch"], terms, max(terms, key=lambda name: terms[name]), blocks)
+    each_launch = tuple(
+        LaunchTime(launch.kernel, own, launch.blocks, launch.block_threads, _full(device, launch))
+        for launch, own in zip(launches, took, strict=True)
+    )
+    limited_by = max(terms, key=lambda name: terms[name])
+    return ModelledTime(seconds + terms["launch"], terms, limited_by, blocks, each_launch)
+
+
+def _full(device: DeviceSpec, launch: LaunchStats) -> bool:
+    """Whether a launch has as many warps at a time as the device can hold."""
+    resident = _resident(device, launch)
+    warps = resident * ceil(launch.block_threads / WARP)
+    return warps >= device.capability.warps and launch.blocks >= resident * device.sms
 
 
 def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:

@@ -341,6 +341,7 @@ def test_clocks_of_l1(lines: int, wavefronts: int, clocks: int) -> None:
 class Record:
     """A launch of which a quarter was run."""
 
+    kernel: str = "k"
     block: tuple[int, int, int] = (32, 8, 1)
     registers: int = 32
     shared_bytes: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grader.analysis.model import LaunchTime
 from grader.judge.claims.costs import pads
 from grader.judge.claims.pace import Model, Times
 from grader.results import ClaimResult, Hint, TimeLimit
@@ -38,7 +39,7 @@ _TERMS = {
     "tensor": ("what the Tensor Cores compute", "Let them multiply nothing twice."),
     "latency": (
         "waiting for blocks to begin, and for loads,",
-        "Let a thread take several elements, whose loads do not wait for each other, or have more warps at a time.",
+        "Let a thread take several elements, whose loads do not wait for each other{warps}.",
     ),
     "atomics": (
         "updating one word by atomics, one after the other,",
@@ -54,6 +55,11 @@ _TERMS = {
 
 _BY_THREAD = "a loop between constants is unrolled, one whose bounds depend on the thread is not; "
 _ASKED = "a condition in a loop is asked in each turn; "
+
+_MORE_WARPS = ", or have more warps at a time"
+
+MOST = 0.5
+"""The share of a kernel's time from which on that of one launch is most of it."""
 
 WORTH_SAYING = 0.05
 """The share of a term that a kernel has beyond a rung's from which on it is worth a word."""
@@ -135,6 +141,16 @@ def _takes_longer(rung: str, model: Model, source: str) -> str:
             f"The grid has {units.number_of(blocks, 'block')}, and the GPU {sms} multiprocessors, of which the others "
             "have nothing to do: let more blocks share the work."
         )
+    longest = max(model.own.launches, key=lambda launch: launch.seconds, default=None)
+    alone = "" if longest is None else _alone(longest, model)
+    if longest is not None and alone and longest.blocks < sms:
+        grid, block = (
+            units.number_of(longest.blocks, "block"),
+            units.number_of(longest.block_threads, "thread"),
+        )
+        return (
+            f"{alone}Its grid has {grid} of {block}: let more threads share its work, or leave it less to do."
+        )
     own, theirs = model.own.terms, model.rungs.get(rung, {})
     longer = {name: seconds - theirs[name] for name, seconds in own.items() if name in theirs}
     most = max(longer, key=lambda name: longer[name], default="")
@@ -142,8 +158,18 @@ def _takes_longer(rung: str, model: Model, source: str) -> str:
         return ""
     what, remedy = _TERMS[most]
     yours, its = (units.seconds(terms[most], "modelled") for terms in (own, theirs))
-    remedy = remedy.format(loops=_of_loops(source))
-    return f"By the time model, {what} takes {yours} in your kernel, and {its} in {rung}'s own. {remedy}"
+    full = longest is not None and longest.full
+    remedy = remedy.format(loops=_of_loops(source), warps="" if full else _MORE_WARPS)
+    said = f"{alone}In all launches, " if alone else "By the time model, "
+    return f"{said}{what} takes {yours} in your kernel, and {its} in {rung}'s own. {remedy}"
+
+
+def _alone(launch: LaunchTime, model: Model) -> str:
+    """That a launch takes most of the time, where it is one of several; else ""."""
+    if len(model.own.launches) < 2 or launch.seconds < MOST * model.own.seconds:
+        return ""
+    took = units.seconds(launch.seconds, "modelled")
+    return f"By the time model, one launch of `{launch.kernel}` takes most of the time, {took}. "
 
 
 def _of_loops(source: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 from records import record
 
-from grader.analysis.devices import boards
-from grader.analysis.model import LaunchStats, ModelledTime, modelled_time
+from grader.analysis.devices import board, boards
+from grader.analysis.model import LaunchStats, LaunchTime, ModelledTime, modelled_time
 from grader.analysis.occupancy import occupancy
 from grader.emulator import metrics
 from grader.emulator.streams.commands import Recording
@@ -252,6 +255,56 @@ def test_who_is_too_slow_is_told_what_takes_longer(blocks: int, terms: dict[str,
     limit = pace.limit(LADDER, "b", times)
     assert limit is not None
     assert why in hints.too_slow(LADDER, limit, times).text
+
+
+FILLS = LaunchTime("fill", 1e-3, 5000, 256, full=True)
+
+
+@pytest.mark.parametrize(
+    ("launches", "told", "untold"),
+    [
+        ([FILLS], "waiting for blocks to begin, and for loads, takes", "more warps|most of the time"),
+        (
+            [replace(FILLS, full=False)],
+            "wait for each other, or have more warps at a time.",
+            "most of the time",
+        ),
+        (
+            [FILLS, replace(FILLS, seconds=1e-4)],
+            "one launch of `fill` takes most of the time, ≈1 ms",
+            "Its grid",
+        ),
+        (
+            [replace(FILLS, seconds=1e-4), LaunchTime("rest", 1e-3, 1, 32, full=False)],
+            "one launch of `rest` takes most of the time, ≈1 ms. Its grid has 1 block of 32 threads: let more",
+            "more warps|fill",
+        ),
+        ([replace(FILLS, seconds=4e-4)] * 3, "waiting for blocks", "most of the time"),
+    ],
+)
+def test_the_launch_that_takes_most_of_the_time_is_told(
+    launches: list[LaunchTime], told: str, untold: str
+) -> None:
+    own = ModelledTime(1.2e-3, {"latency": 9e-4}, "latency", 5000, tuple(launches))
+    times = Times(1.2e-3, {"a": 1e-3, "b": 0.5e-3}, model=pace.Model(own, {"b": {"latency": 1e-4}}, 132))
+    limit = pace.limit(LADDER, "b", times)
+    assert limit is not None
+    text = hints.too_slow(LADDER, limit, times).text
+    assert told in text
+    assert not re.search(untold, text)
+
+
+def test_a_modelled_time_knows_its_launches() -> None:
+    device = board("H200", "sm_90")
+    few = LaunchStats(1, 32, 16, 0, {}, l1_clocks=0, dram_read=0, dram_write=0, l2_read=0, kernel="rest")
+    many = replace(few, blocks=100_000, block_threads=1024, kernel="fill")
+    heavy = replace(many, registers=64, kernel="heavy")
+    found = modelled_time(device, [few, many, heavy]).launches
+    assert [(each.kernel, each.blocks, each.block_threads, each.full) for each in found] == [
+        ("rest", 1, 32, False),
+        ("fill", 100_000, 1024, True),
+        ("heavy", 100_000, 1024, False),
+    ]
 
 
 @pytest.mark.parametrize(
