@@ -158,8 +158,8 @@ def _rung(climbed: Climbed, on: Mapping[str, Graded], begun: Mapping[str, str], 
     nothing was graded yet."""
     topic = climbed.topic
     if climbed.rung is None:
-        begin = "New to CUDA? `ladder learn` begins with small exercises. " if new else ""
-        why = f"{begin}Write what comes to mind first: it has to be right, and need not be fast."
+        smaller = " If that is too much at once, `ladder learn` begins with small exercises." if new else ""
+        why = f"Write what comes to mind first: it has to be right, and need not be fast.{smaller}"
         what = f"{topic}: {'your first kernel' if new else 'its first rung'}"
         return Next(what, why, _start(topic, begun), topic, climbed.rungs[0])
     if on[topic].verdict != "pass":

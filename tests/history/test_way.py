@@ -52,7 +52,11 @@ def test_what_was_graded_or_played_last_comes_first() -> None:
     assert latest([graded("sum", None), graded("tree", None)], [], LADDERS) == "sum"
     assert following(grades, climbed, latest(grades[:1], [], LADDERS)).what == "sum: rung 01_tree"
     assert following(grades, climbed, latest(grades[1:], [played], LADDERS)).what == "sum: rung 01_tree"
-    assert following([], way([], LADDERS), "sum").what == "sum: your first kernel"
+    first = following([], way([], LADDERS), "sum")
+    assert first.what == "sum: your first kernel"
+    # What is to be done now comes before what there is for those to whom it is too much.
+    assert first.why.startswith("Write what comes to mind first: ")
+    assert "If that is too much at once, `ladder learn`" in first.why
 
 
 @pytest.mark.parametrize(
