@@ -10,9 +10,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
 from grader.errors import WarpladderError
 
@@ -25,7 +26,31 @@ if TYPE_CHECKING:
 
 PASSED, NOT_PASSED, UNUSABLE = 0, 1, 2
 
+
+class _Commands(TyperGroup):
+    """The commands, of which none is called as a topic is."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Of what can be graded, which commands are for it."""
+        name = args[0] if args else ""
+        if self.get_command(ctx, name) is None and (what := _graded_as(name)):
+            begun, judged = f"ladder new {name}", f"ladder grade {name} FILE"
+            ctx.fail(
+                f"'{name}' is {what}, no command: `{begun}` begins with it, `{judged}` judges your file."
+            )
+        return super().resolve_command(ctx, args)
+
+
+def _graded_as(name: str) -> str:
+    """What is called so that can be graded; "" for nothing."""
+    from grader.workbook import exercises, programs, topics
+
+    kinds = {"a topic": topics, "a small exercise": exercises, "a whole program": programs}
+    return next((what for what, known in kinds.items() if name in known.names()), "")
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="A CUDA workbook: climb ladders of kernels, and have your own graded, with or without a GPU.",
     epilog="Begin with ladder next: it says what to do now, why, and the command for it.",
     no_args_is_help=True,

@@ -439,6 +439,10 @@ def test_a_program_on_a_gpu_is_not_profiled(ladder: Ladder) -> None:
     ("arguments", "said"),
     [
         (("run", "absent.cu"), "no such program"),
+        (("transpose",), "'transpose' is a topic, no command: `ladder new transpose` begins with it"),
+        (("thread_index", "mine.cu"), "is a small exercise, no command"),
+        (("saxpy",), "is a whole program, no command"),
+        (("transposs",), "No such command 'transposs'"),
         (("climb", "transposs"), "did you mean `transpose`?"),
         (("climb", "transpose", "--set", "Q=3"), "no size `Q`"),
         (("climb", "transpose", "--set", "M=many"), "write it as --set N=1024"),
