@@ -174,7 +174,8 @@ class Desk:
         if found is None:
             return []
         if not found.before:
-            return [found.idea, *filter(None, [verdict.result.mended])]
+            own_file = "\n".join(["```cuda", *found.own_file, "```"]) if found.own_file else None
+            return [found.idea, *filter(None, [verdict.result.mended, own_file])]
         return [found.idea, "\n".join(["```diff", *found.changes, "```"])]
 
     def tell_hint(self, name: str) -> None:

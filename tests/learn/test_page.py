@@ -13,7 +13,8 @@ from grader.history.outcomes import Graded
 from grader.history.store import Store
 from grader.learn import way
 from grader.learn.app import site
-from grader.learn.desk import CHANGED, Desk
+from grader.learn.desk import CHANGED, Desk, Verdict
+from grader.results import Grade, Hint
 from grader.workbook import exercises, topics
 
 HOST, TOKEN = "127.0.0.1:8000", "the-token"
@@ -244,3 +245,14 @@ def test_the_way_goes_on_behind_what_is_done_and_comes_back_to_what_is_left() ->
     rungs = topics.load("transpose").ladder.ids
     assert not next(stop for stop in reached(("transpose", rungs[2])) if stop.name == "transpose").done
     assert next(stop for stop in reached(("transpose", rungs[3])) if stop.name == "transpose").done
+
+
+def test_where_time_alone_is_lacking_the_last_hint_is_the_rungs_own_file(desk: Desk) -> None:
+    rung = "04_swizzled_tile"
+    slow = Hint(rung, "It takes 2 ms: several elements.", None, 2e-3, 1e-3, idea=False)
+    grade = Grade("transpose", "mine.cu", "pass", None, "03_padded_tile", 70, 100, [], [], [], [slow])
+    desk.verdicts["transpose"] = Verdict(grade, "", [], None)
+    told, own_file = desk.hints("transpose", 4)
+    assert told == slow.text
+    assert own_file.startswith("```cuda\n// /// launch")
+    assert own_file.endswith("}\n```")

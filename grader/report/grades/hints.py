@@ -53,6 +53,12 @@ class Aim:
         old, new = _code(self.old), _code(self.new)
         return list(difflib.unified_diff(old, new, n=CONTEXT, lineterm=""))[2:]
 
+    @property
+    def own_file(self) -> list[str]:
+        """The lines of a rung's own file that stand for themselves, without a text to compare them with; the prose
+        above the code is left out."""
+        return [] if self.before else _code(self.new)
+
 
 def aim(topic: Topic, result: Grade, source: str) -> Aim | None:
     """What to go for; None at the top of the ladder. A wrong submission goes for what the starter asks for, as long as
@@ -131,10 +137,10 @@ def _steps(result: Grade, found: Aim, source: Sequence[str]) -> tuple[_Step, _St
         return ("the concept", idea, [found.idea]), line, ("the line as it should be", *changes[1:])
     limits = _wrong(result, source) if result.verdict != "pass" else _limits(result, source)
     first = ("what limits it now", limits, [*views.said(result), *_needed(result)])
-    if not found.before and found.new:
+    if found.own_file:
         own_file: _Step = (
             f"how {found.name} does it",
-            [Text(OWN_KERNEL, "dim"), Text(), Group(*map(_changed, _code(found.new)))],
+            [Text(OWN_KERNEL, "dim"), Text(), Group(*map(_changed, found.own_file))],
             [],
         )
         return first, ("what takes the time", idea, [found.idea]), own_file
