@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 from grader.emulator.machine.records import Finding, Text
 from grader.findings.phrases import ELEMENTS, near_device_memory, offset_of
@@ -37,6 +38,10 @@ _LAST = " It is the first place that is not there: `<`, and not `<=`?"
 _SHORT = "A short ends at 32,767, and goes on at -32,768: form indices in int or size_t."
 _MORE = " It is the first place that is not there: `>=`, and not `>`?"
 _NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
+_NONE_BELOW = (
+    "The condition in line {line} lets indices below 0 pass: where the index is as you mean it, let `{index} >= 0` "
+    "hold as well."
+)
 _BELOW_UNSEEN = (
     "The index, `{index}`, is below 0, and the condition in line {line} looks at `{compared}` alone: let "
     "`{index} >= 0{end}` hold as well{only}, or have 0 stand for what is not there{ends}."
@@ -351,8 +356,11 @@ def _is_of_blocks(finding: Finding, text: Text) -> bool:
 
 
 def _of_condition(finding: Finding) -> str:
+    counted = finding.text.counted if finding.text is not None else None
+    if finding.text is not None and counted is not None:
+        finding = replace(finding, text=replace(finding.text, index=counted, formed=""))
     behind = finding.action == "read" and (finding.element or 0) >= 0
-    if finding.text is not None and behind and finding.extent and finding.array:
+    if finding.text is not None and behind and finding.extent and finding.array and counted is None:
         every = re.findall(rf"\b{re.escape(finding.array)}\s*\[([^\[\]]+)\]", finding.text.line)
         indices = [*dict.fromkeys(" ".join(index.split()) for index in every)]
         if len(indices) > 1:
@@ -401,6 +409,8 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
     if below:
         own = [each for each in compared if names & _names(each)]
         unseen = len(own) == 1 and index not in own and own[0] in names and index != own[0]
+        if not unseen and index in compared and not re.search(r"[<>]=?\s*-?\s*[01]\b", text.condition):
+            return _NONE_BELOW.format(line=line, index=index)
         if not unseen:
             return _NEGATIVE.format(line=line)
         end = _other_end(text, index, own[0])

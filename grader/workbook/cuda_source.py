@@ -7,7 +7,7 @@ then counts bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -77,6 +77,13 @@ _CAST_TO = r"[(<]\s*(?:const\s+)?(\w+)\s*(?:const\s*)?\*\s*(?:\)\s*{0}\b(?!\s*\[
 _TO_POINTER = r"[(<]\s*(?:const\s+)?((?:unsigned\s+)?(?:long\s+long|\w+))(?:\s+int)?\s*(?:const\s*)?\*\s*[)>]"
 _PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
 _STEP = re.compile(r"\s*((?P<to>(?P<array>\w+)\[[^\[\]]*\])\s*\+=\s*(?P=array)\[[^\[\]]*\])\s*;")
+_CAST = r"(?:\w+_cast\s*<[^<>]*>|\([\w\s]+\*\s*\))\s*"
+_BASE = re.compile(
+    rf"(?P<cast>{_CAST})?(?P<inside>\((?!\s*\w+\s*\)))?\s*"
+    r"(?:&\s*(?P<of>\w+)\s*\[(?P<index>.*)\]|\(?\s*(?P<to>\w+)\s*\)?\s*(?:\+(?P<by>.+)|(?P<less>-.+))?)\s*(?(inside)\))"
+)
+"""A place that a pointer is set to: of which array or pointer, and what is added to that."""
+_UNSEEN = "?"
 _ADDITION = re.compile(rf"{_PLACE}(?:(?:[-+*|&^]|<<|>>)=(?!=)|\+\+|--)|(?:\+\+|--)\s*{_PLACE}")
 
 _BYTES = {
@@ -356,17 +363,116 @@ def statement(source: str, line: int) -> str:
 
 def index_of(source: str, line: int, array: str) -> tuple[str, str]:
     """What a line indexes an array by, or adds to a pointer to it, and what that was last set to, of a variable. An
-    array that has another name there is the one that is indexed, where there is but one index; a pointer that was set
-    to a place of the array stands for that place. Empty where it is not to be seen."""
+    array that has another name there is the one that is indexed, where there is but one index. Of a pointer that was
+    set to a place of the array the index counts from its beginning: `i + d` of `p[d]` with `p = B + i`. Empty where it
+    is not to be seen."""
     text = statement(source, line)
-    own = {index.strip() for name, index in _indices(source, line) if name == array} or _added_to(text, array)
-    if not own:
-        names = dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b(?!\s*\[)", text))
-        pointers = (_set_to(source, line - 1, name) for name in [*names][:_MOST_NAMES])
-        own = {index for each in pointers for index in _added_to(each, array)}
-    found = own or {index.strip() for index in _BRACKETS.findall(text)}
-    index = next(iter(found)) if len(found) == 1 else ""
+    found: Collection[str] | None = _own_indices(source, line, array) or _added_to(text, array)
+    if not found and (found := _through_pointers(source, line, array)) is None:
+        found = _BRACKETS.findall(text)
+    indices = {index.strip() for index in found}
+    index = next(iter(indices)) if len(indices) == 1 else ""
     return index, _set_to(source, line, index) if index.isidentifier() else ""
+
+
+def counted_from_start(source: str, line: int, array: str) -> str:
+    """The same index, with what lines above have added to the array's own pointer; "" where that is not to be seen."""
+    index, _ = index_of(source, line, array)
+    by = _added_since(source, 0, line, array) if index and array else ""
+    return "" if by == _UNSEEN else _sum_of(by, index)
+
+
+def _sum_of(*terms: str) -> str:
+    """A sum, of which what binds less is in parentheses, and what is empty left out."""
+    return " + ".join(f"({term})" if re.search(r"[?<>&|^]", term) else term for term in terms if term)
+
+
+def _through_pointers(source: str, line: int, array: str) -> set[str] | None:
+    """The indices of the pointers in a line that were set to places of an array, counted from its beginning, "" among
+    them where one is not to be seen; None where no such pointer was moved."""
+    text, found, is_moved = statement(source, line), set[str](), False
+    names = dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b", text)) if array else {}
+    for name in [*names][:_MOST_NAMES]:
+        indices = {*_own_indices(source, line, name)} or _added_to(text, name)
+        alone = not indices and bool(re.search(rf"(?:^|[^\w)\]\s])\s*\*\s*{name}\b", text))
+        place = _place_of(source, line, name, array, alone) if indices or alone else None
+        if place is not None:
+            is_moved = is_moved or place != ""
+            whole = {_sum_of(place, index.strip()) for index in indices or {""}}
+            found |= {""} if place == _UNSEEN else whole
+    return found if is_moved else None
+
+
+def _place_of(
+    source: str, line: int, name: str, array: str, alone: bool, left: int = _MOST_NAMES
+) -> str | None:
+    """The place of an array that a pointer was set to, `i` in `p = B + i` and in `p = &B[i]`, with what was added to it
+    since; "" for its beginning, _UNSEEN for one that is not to be seen, and None of what is no such pointer. Where a
+    cast has it count other elements than the array, its place is to be seen only if it is `alone`, without an index."""
+    if name == array:
+        return _added_since(source, 0, line, name)
+    sets = re.compile(
+        rf"(?:^|[;{{}}(]|\bauto\b|[\w,>]\s*\*)\s*(?:const\s+|__restrict__\s+)*{name}\s*=(?!=)\s*{_TERM}"
+    )
+    above = ((number, sets.search(text[:_LONGEST])) for number, text in _upwards(source, line))
+    number, found = next(((number, each) for number, each in above if each), (0, None))
+    if found is None:
+        return _passed_place(source, line, name)
+    base = _BASE.fullmatch(found[1].strip())
+    of, by = (
+        (base["of"] or base["to"], base["index"] or base["by"] or base["less"] or "") if base else ("", "")
+    )
+    if not base or of == name or left == 0 or by.count("(") != by.count(")"):
+        return _UNSEEN if re.search(rf"\b{re.escape(array)}\b", found[1]) else None
+    place, since = (
+        _place_of(source, number, of, array, alone, left - 1),
+        _added_since(source, number, line, name, found.end()),
+    )
+    if place is None:
+        return None
+    counts_others = base["cast"] and not alone and (place or base["index"] or base["inside"])
+    return _UNSEEN if _UNSEEN in (place, since) or counts_others else _sum_of(place, by.strip(), since)
+
+
+def _added_since(source: str, since: int, line: int, name: str, place: int = 0) -> str:
+    """What is added to a pointer from a place in a line of a function to another line; _UNSEEN where it is moved in
+    another way, or in a loop, or in some threads alone."""
+    moves = re.compile(rf"(?<![\w.*]){name}\s*(?:\+=\s*{_TERM}|-=|\+\+|--|=(?!=))|(?:\+\+|--)\s*{name}\b")
+    lines = lines_of_kernel(source, line) or dict(_upwards(source, line))
+    loop = next((at for at in sorted(lines) if re.search(r"\b(?:for|while|do)\b", lines[at])), None)
+    around, terms = {*_all_around(source, line)}, []
+    for number in sorted(each for each in lines if each >= since):
+        for found in moves.finditer(lines[number], place if number == since else 0):
+            if loop is not None and number >= loop:
+                return _UNSEEN
+            if number < line:
+                everywhere = {*_all_around(source, number)} <= around and "if" not in lines[number]
+                terms.append(found[1].strip() if found[1] and everywhere else _UNSEEN)
+    return _UNSEEN if _UNSEEN in terms else _sum_of(*terms)
+
+
+def _passed_place(source: str, line: int, name: str) -> str | None:
+    """_UNSEEN of a pointer that a function of the file takes to which a call passes more than a name; None of any
+    other."""
+    text = plain(source)
+    function = next((each for each in FUNCTION.finditer(text) if line in _lines_from(text, each)), None)
+    names = [re.findall(r"\w+", each)[-1:] for each in function["taken"].split(",")] if function else []
+    if function is None or [name] not in names:
+        return None
+    at = names.index([name])
+    for call in re.finditer(
+        rf"\b{function[1]}\s*\(((?:[^();{{}}]|\((?:[^()]|\([^()]*\))*\)){{1,300}})\)", text
+    ):
+        passed = re.findall(_TERM, call[1])
+        if call.start() > function.end() and not (at < len(passed) and passed[at].strip().isidentifier()):
+            return _UNSEEN
+    return None
+
+
+def _lines_from(text: str, function: re.Match[str]) -> range:
+    """The lines of a function's body."""
+    end = text.find("\n}", function.end())
+    return range(line_at(text, function.end()), line_at(text, max(end, function.end())) + 1)
 
 
 def beside_one_another(source: str, line: int, array: str) -> str:

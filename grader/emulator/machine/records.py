@@ -191,6 +191,9 @@ class Text:
     """Threads of a block."""
     moved: str = ""
     """By what a line above has moved the pointer; empty where none has."""
+    counted: str | None = None
+    """The index as it counts from the array's beginning, with what has moved the pointer; empty where that is not to be
+    seen, and None where nothing has."""
     goes_on: tuple[str, str, int] = ("", "", 0)
     """The pointer that is read or written through, how a line moves it on, and which; empty where none does."""
     in_bytes: bool = False

@@ -32,6 +32,7 @@ from grader.workbook.cuda_source import (
     clears,
     compared,
     compares_bytes,
+    counted_from_start,
     declared_in_shared,
     early_return,
     exchanged,
@@ -134,7 +135,8 @@ def located(
             guards = (guard(source, at.line, index) for at in finding.place.stack())
             condition = next(filter(None, guards), None)
             lenient = condition is not None and one_suffices(source, condition)
-            comparison, bound = compared(source, condition or 0, f"{index} {formed}", sizes or {})
+            counted = counted_from_start(source, line, finding.array or "")
+            comparison, bound = compared(source, condition or 0, f"{counted} {formed}", sizes or {})
             seen = Text(
                 statement(source, line),
                 index,
@@ -151,6 +153,7 @@ def located(
                 declared=declared_in_shared(source, finding.array or ""),
                 threads=math.prod(record.block),
                 moved=moved(source, line, finding.array),
+                counted=None if counted == index else counted,
                 goes_on=goes_on(source, line, finding.array or ""),
                 fills=next(iter(arrays_in(source, line, "shared", stored=True)), ""),
                 in_bytes=compares_bytes(source, line, finding.array),

@@ -51,6 +51,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from tiles.who_fills(lines)
     yield from values.cut(text, lines)
     yield from ends.at_ends(lines)
+    yield from islice(ends.in_front_of_0(text, lines), SEVERAL)
     yield from ends.clamped(text, lines)
     yield from ends.nearer(text, lines)
     yield from values.vectors(text, lines)

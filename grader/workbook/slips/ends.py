@@ -33,6 +33,10 @@ _CLAMPED_IF = re.compile(
 _BETWEEN = r"(?P<clamp>(?:max|min)\((?:[^()]{0,60}\b)?(?:max|min)\([^()]{1,80}\)[^()]{0,60}\))"
 _CLAMPED_INDEX = re.compile(rf"\b(?P<array>\w+)\[\s*{_BETWEEN}\s*\]")
 _CLAMPED_PLACE = re.compile(rf"\b(?P<name>\w+)\s*=\s*{_BETWEEN}\s*;")
+_ONLY_BEHIND = re.compile(
+    r"(?:\bif\s*\(|&&|\|\||=\s*\(?|(?<!\w)(?<!\w )\()\s*"
+    r"(?P<whole>(?P<place>[A-Za-z_]\w*(?:\s*[+-]\s*\w+){0,2})\s*(?P<sign><|>=)\s*[A-Za-z_]\w*)\s*(?=\)|&&|\|\||\?)"
+)
 _OR_ANOTHER = re.compile(r"\?[^:;?]{1,100}:\s*(\w+\[[^\[\]]{1,60}\])\s*;")
 _NEARER = re.compile(
     r"(?:\b(?P<name>\w+)\s*=|(?P<sign><=?))\s*(?:\w+::)?min(?:<\w+>)?\("
@@ -82,6 +86,21 @@ def handed_on(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
             if found["index"].strip() == index:
                 why = f"`{found['from']}` has {extent} elements, and a block more threads."
                 yield in_front(line, found.start("to"), f"if ({index} < {extent}) ", "`atomicAdd`", why)
+
+
+def in_front_of_0(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A place from which something is subtracted, and which is only kept from being behind the end."""
+    less = {*re.findall(r"\b(\w+)\s*=(?!=)[^;,=]{0,60}-", text[:MOST])}
+    for line in lines:
+        for found in _ONLY_BEHIND.finditer(line.text):
+            place, whole = found["place"].strip(), found["whole"]
+            loop = re.search(r".*\b(?:for|while)\b(.*)", line.text[: found.start()])
+            in_head = loop is not None and loop[1].count("(") > loop[1].count(")")
+            tested = re.search(rf"{re.escape(place)}\s*(?:>=|<)\s*0\b", line.text)
+            if not (in_head or tested) and ("-" in place or less & {*re.findall(r"\w+", place)}):
+                new = f"{place} >= 0 && {whole}" if found["sign"] == "<" else f"{place} < 0 || {whole}"
+                why = "A place below 0 is in front of the first element."
+                yield in_place(line, found, "whole", new, why)
 
 
 def at_ends(lines: Sequence[Line]) -> Iterator[Edit]:

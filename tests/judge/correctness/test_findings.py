@@ -66,6 +66,40 @@ def test_what_another_line_has_stored_is_waited_for_and_not_added_to_by_an_atomi
     assert ("add with atomicAdd" in remedy(found)) == adds
 
 
+@pytest.mark.parametrize(
+    ("pointer", "read", "condition", "says"),
+    [
+        (
+            "const float* p = a + i",
+            "p[d]",
+            "i + d < n",
+            "pass: where the index is as you mean it, let `i + d >= 0` hold",
+        ),
+        ("const float* p = &a[i]", "p[d]", "i + d < n", "let `i + d >= 0` hold"),
+        ("const float* p = a + i", "*(p + d)", "i + d < n", "let `i + d >= 0` hold"),
+        ("a += i", "a[d]", "i + d < n", "let `i + d >= 0` hold"),
+        ("const float* p = a + i", "p[d]", "i + d >= 0", "`i + d` has to be less than the number"),
+        ("a += i", "a[d]", "i + d >= 0", "`i + d` has to be less than the number"),
+        ("const float* p = a + i", "p[d]", "d < n", "The index, `i + d`, is below 0"),
+        (
+            "const float* p = up ? a + i : a",
+            "p[d]",
+            "i + d < n",
+            "looks at `i + d` alone: let the index be at least 0",
+        ),
+    ],
+)
+def test_what_moves_a_pointer_counts_in_its_index(pointer: str, read: str, condition: str, says: str) -> None:
+    source = f"__global__ void f(const float* a, float* c, int n) {{\n{pointer};\nif ({condition})\ns += {read};\n}}\n"
+    outside = Finding("out_of_bounds", at(4), 1, space="global", action="read", size=4, array="a")
+    base, behind = 1 << 40, 4 * 9 if ">=" in condition else -32
+    outside = replace(outside, address=base + behind, allocation=Allocation(base, 4 * 9))
+    arrays = {"a": ArrayType(np.dtype("float32"), (9,))}
+    ((found,),) = (item.findings for item in located([record(findings=(outside,))], arrays, source))
+    assert says in remedy(found)
+    assert "and the index is" not in remedy(found)
+
+
 def test_what_is_added_to_is_to_be_set_to_0_before() -> None:
     unset = Finding("uninitialised_shared", at(5), 1, action="atomic", array="counts", shape=(256,))
     assert "set every element of `counts` to 0 before one is added to" in remedy(unset)
