@@ -43,6 +43,12 @@ TRAPS = (
     "The compiler puts a trap where code has no meaning, such as an access through a null pointer; __trap() is one as "
     "well. So is, here, a stack that is full: see to it that every function that calls itself comes to an end."
 )
+_OWN_ATOMIC = (
+    "`{function}` in line {line} works on global and shared memory, and `{name}`, declared in line {declared}, is each "
+    "thread's own. Where the block is to have one `{name}`, declare it with `__shared__` and without a value, store "
+    "what it begins with, and put a __syncthreads() behind that. Where each thread is to have its own, leave the "
+    "atomic function out."
+)
 _FILL = "Shared memory holds nothing at the start: write every element before it is read, also at the edges{also}."
 _FROM_END = (
     "The last index is `{size} - 1`, and so it is for a `{by}` of 0: write `{size} - 1 - {by}` in place of `{size} - "
@@ -331,6 +337,13 @@ def _there(finding: Finding) -> str:
     return f" There {', '.join(f'`{each}`' for each in finding.formed)}." if finding.formed else ""
 
 
+def _remedy_of_trap(finding: Finding) -> str:
+    if finding.own_atomic is None:
+        return _COOPERATIVE if finding.instruction else TRAPS
+    name, declared, function, line = finding.own_atomic
+    return _OWN_ATOMIC.format(name=name, declared=declared, function=function, line=line)
+
+
 def _remedy(finding: Finding) -> str:
     if finding.kind == "race":
         return _remedy_of_all_threads(finding) or _remedy_of_race(finding)
@@ -340,8 +353,8 @@ def _remedy(finding: Finding) -> str:
         return _remedy_of_cluster(finding)
     if finding.kind == "out_of_bounds":
         return bounds.remedy(finding)
-    if finding.kind == "trap" and finding.instruction:
-        return _COOPERATIVE
+    if finding.kind == "trap":
+        return _remedy_of_trap(finding)
     if missing := _remedy_of_missing(finding):
         return missing
     if finding.kind == "misaligned" and finding.size is not None:
@@ -567,7 +580,6 @@ _REMEDIES: Mapping[Kind, str] = {
     "tensor_map": _GRID_CONSTANT,
     "descriptor": _FIELDS,
     "registers": _FEWER_REGISTERS,
-    "trap": TRAPS,
     "assert": "The kernel's own assert() failed.",
 }
 """Of every kind but races, where it depends on who meets where."""

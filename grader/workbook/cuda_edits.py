@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from grader.workbook import begins, mixups, slips
+from grader.workbook import begins, mixups, own_memory, slips
 from grader.workbook.cuda_source import line_at, plain, shared_arrays
 from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, instead, lines_of, where
 from grader.workbook.slips import numbers
@@ -33,7 +33,8 @@ _STORE_IF = re.compile(
     r"\bif\s*\((?:[^()]|\([^()]*\)){1,300}\)\s*(\{)?\s*((\w+)(?:\[[^\[\]]{1,100}\])+)\s*=(?!=)[^;{}]{1,300};(\s*\})?(?!\s*else)"
 )
 _LOCAL = re.compile(
-    r"^[ \t]+((?:float|double|half|__half|(?:__)?nv_bfloat16|int|unsigned)[ \t]+(\w+)(?:\[[^\[\]]*\])+)[ \t]*;"
+    r"^[ \t]+((?:float|double|half|__half|(?:__)?nv_bfloat16|int|unsigned(?:[ \t]+(?:int|long[ \t]+long))?)[ \t]+"
+    r"(\w+)((?:\[[^\[\]]*\])*))[ \t]*;"
 )
 _AXIS = re.compile(r"\b(blockIdx|threadIdx)\.([xyz])\b")
 _AXIS_OF_ANY = re.compile(r"\b(?:blockIdx|threadIdx|blockDim|gridDim)\.([xyz])\b")
@@ -80,7 +81,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from slips.edits(source)
     yield from mixups.edits(source)
     yield from _shuffles(lines)
-    yield from _shared(lines)
+    yield from _shared(source, lines)
     yield from _parts(lines)
     yield from _stored_if(source)
     yield from _swizzled(source, lines)
@@ -159,23 +160,31 @@ def _each_and_all(places: list[_Place]) -> list[list[_Place]]:
     return [[place] for place in places] + ([places] if len(places) > 1 else [])
 
 
-def _shared(lines: list[Line]) -> Iterator[Edit]:
-    """`__shared__` in front of arrays that threads index by their own number, where they meet at barriers."""
+def _shared(source: str, lines: list[Line]) -> Iterator[Edit]:
+    """`__shared__` in front of arrays that threads index by their own number, where they meet at barriers, and of what
+    they call atomic functions for."""
     if not any("__syncthreads" in line.text for line in lines):
         return
     text = "\n".join(line.text for line in lines)
     own = _OF_THREAD.format(names="|".join(["threadIdx", *_THREAD.findall(text)]))
     arrays: list[_Place] = []
+    scalars: set[str] = set()
+    atomics = {(each.name, each.declared) for each in own_memory.with_atomics(source)}
     for line in lines:
         found = _LOCAL.search(line.text)
-        if found and re.search(rf"\b{found[2]}(?:\[[^\]]*\])*\[{own}\]", text):
+        if not found:
+            continue
+        by_thread = found[3] and re.search(rf"\b{found[2]}(?:\[[^\]]*\])*\[{own}\]", text)
+        if by_thread or (found[2], line.number) in atomics:
             start = line.start + found.start(1)
             arrays.append((found[2], line.number, (start, start, "__shared__ ")))
+            scalars |= {found[2]} if not found[3] else set()
     for group in _each_and_all(arrays):
         names = " and ".join(f"`{name}`" for name, _, _ in group)
         lines_in = where([number for _, number, _ in group])
         changes = tuple(change for _, _, change in group)
-        why = "Without it each thread has an array of its own."
+        what = "a variable" if scalars & {name for name, _, _ in group} else "an array"
+        why = f"Without it each thread has {what} of its own."
         yield Edit(f"`__shared__` in front of {names} in {lines_in}", group[0][1], changes, why)
 
 

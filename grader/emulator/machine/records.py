@@ -271,6 +271,9 @@ class Finding:
     """The call that made the allocation, and where, where somebody knows it."""
     hollow: tuple[str, Place] | None = None
     """The copy to it of what nobody had written on the host, either, and where."""
+    own_atomic: tuple[str, int, str, int] | None = None
+    """Of a trap: an array or a variable of each thread's own, `counts[]` or `count`, where it is declared, an atomic
+    function that is called for it, and where, as far as somebody knows the source."""
     returned: int | None = None
     """The line of a `return` by which threads of the block have left that are missing here, where somebody knows it."""
     only_if: int | None = None

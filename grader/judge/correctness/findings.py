@@ -19,7 +19,7 @@ from grader.findings.bounds import shifts_alone
 from grader.findings.remedies import SAME_CHANGE
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
-from grader.workbook import variables
+from grader.workbook import own_memory, variables
 from grader.workbook.begins import stored_elsewhere
 from grader.workbook.cuda_source import (
     Axis,
@@ -126,6 +126,10 @@ def located(
             )
         if finding.kind == "barrier":
             finding = replace(finding, uneven_loop=uneven_loop(source, line), only_if=only_if(source, line))
+        if finding.kind == "trap" and finding.instruction is None:
+            atomic = next(own_memory.with_atomics(source), None)
+            told = (atomic.name, atomic.declared, atomic.function, atomic.line) if atomic else None
+            finding = replace(finding, own_atomic=told)
         if finding.kind == "race":
             finding = _of_race(finding, source)
         if finding.kind == "out_of_bounds":

@@ -63,7 +63,7 @@ FEW = 3
 EXPLAINING = 1 << 20
 """Warp instructions of a block, where a case is run to explain a mistake: what is right takes far fewer."""
 
-MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned", "undefined_shuffle")
+MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned", "undefined_shuffle", "trap")
 """Findings behind which there may be a mistake in the text that is not where they are."""
 
 NO_STORE = "No line of the kernel stores to `{array}`."

@@ -63,6 +63,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     shared_memory.same_address,
     shared_memory.without_halo,
     shared_memory.of_grid,
+    shared_memory.not_shared,
     grid.tickets,
     grid.shares,
     grid.not_there,

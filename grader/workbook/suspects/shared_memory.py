@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise, product
 
+from grader.workbook import own_memory
 from grader.workbook.cuda_source import line_at, numbers_in_grid, shared_arrays, shared_extents
 from grader.workbook.suspects.text import Said, looked_at, sets
 
@@ -30,6 +31,10 @@ _LOOP = re.compile(r"\b(?:for|while)\s*\(")
 _DECLARED = re.compile(r"__shared__[^;]{1,300};")
 _ELEMENT = re.compile(
     r"\b(?P<array>[A-Za-z_]\w*)\b(?P<index>(?:\s*\[[^\[\]]{1,100}\]){0,3})(?P<store>\s*=(?!=))?"
+)
+_ONE_INDEX = (
+    r"(?:\s*\[\s*(?P<index>(?:[^\[\]]|\[[^\[\]]*\]){1,100}?)\s*\]"
+    r"(?:(?P<sets>\s*=(?!=))|(?P<adds>\s*(?:[-+]=|\+\+)))?)"
 )
 _HEAD = re.compile(r"\bfor\s*\((?:[^()]|\([^()]*\)){1,200}\)")
 _OF_THREAD = re.compile(r"\bthreadIdx\.[xyz]\b")
@@ -62,6 +67,29 @@ def of_grid(text: str) -> Iterator[Said]:
                 f"Line {line}: `{index}` counts the threads of all blocks, and `{name}` is the block's own, with "
                 f"{extents[name]} elements: index it by threadIdx.x.",
             )
+
+
+def not_shared(text: str) -> Iterator[Said]:
+    """An array of each thread's own in which a thread sets the element of its number, and adds to others."""
+    of_thread = ["threadIdx.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*[;,]", text)]
+    counted = re.findall(rf"\b(\w+)\s*=\s*(?:{'|'.join(map(re.escape, of_thread))})\s*;", text)
+    for begins, ends, _, _ in own_memory.bodies(text):
+        own = own_memory.declared(text, begins, ends) if "__syncthreads" in text[begins:ends] else {}
+        for name in (name for name, (_, is_array) in own.items() if is_array):
+            first = text.find(name, own[name][0]) + len(name)
+            _, end, behind = re.split(r"([;={])", text[first:ends], maxsplit=1)
+            accesses = [*re.finditer(rf"\b{name}\b{_ONE_INDEX}?", behind)]
+            sets = {found["index"] for found in accesses if found["sets"]}
+            adds = [found for found in accesses if found["adds"] and found["index"] not in sets]
+            of_number = len(sets) == 1 and sets <= {*of_thread, *counted}
+            if end == ";" and adds and of_number and all(found["index"] for found in accesses):
+                line = line_at(text, ends - len(behind) + adds[0].start())
+                yield (
+                    line,
+                    f"Line {line}: `{name}`, declared in line {line_at(text, first)}, is each thread's own, and a "
+                    f"thread sets only `{name}[{sets.pop()}]` in it: where the block is to have one, write "
+                    "`__shared__` in front of its declaration, and add with atomicAdd.",
+                )
 
 
 def _without_declarations(text: str) -> str:

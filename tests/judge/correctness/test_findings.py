@@ -11,6 +11,7 @@ from records import at, record
 
 from grader.emulator import metrics
 from grader.emulator.machine.records import Access, Action, Allocation, Arrivals, Counted, Finding, Phase
+from grader.emulator.places import UNKNOWN
 from grader.findings.bounds import GUARD
 from grader.findings.remedies import SAME_CHANGE, remedy
 from grader.judge.correctness.findings import ArrayType, located, results
@@ -98,6 +99,22 @@ def test_what_moves_a_pointer_counts_in_its_index(pointer: str, read: str, condi
     ((found,),) = (item.findings for item in located([record(findings=(outside,))], arrays, source))
     assert says in remedy(found)
     assert "and the index is" not in remedy(found)
+
+
+def test_a_trap_of_an_atomic_function_for_a_threads_own_array_is_told_by_that() -> None:
+    source = (
+        "__global__ void f(unsigned* bins) {\n{}unsigned counts[8];\natomicAdd(&counts[bins[0]], 1u);\n}\n"
+    )
+    for of_block in (False, True):
+        text = source.replace("{}", "__shared__ " * of_block)
+        given = record(findings=(Finding("trap", UNKNOWN, 1),))
+        ((found,),) = (item.findings for item in located([given], {}, text))
+        said = remedy(found)
+        assert (
+            said.startswith("`atomicAdd` in line 3 works on global and shared memory, and `counts`,")
+            != of_block
+        )
+        assert ("a stack that is full" in said) == of_block
 
 
 def test_what_is_added_to_is_to_be_set_to_0_before() -> None:

@@ -7,6 +7,7 @@ import pytest
 from grader.workbook.suspects import said
 from grader.workbook.suspects.shared_memory import kept, of_own_elements
 
+COUNTS = "__global__ void f(int* b)\n{\nint t = threadIdx.x;\nint c[256];\nc[t] = 0;\n__syncthreads();\nc[in[t]]++;\n}"
 STORED = "int i = blockIdx.x * B + threadIdx.x;\n__shared__ float t[B];\nt[threadIdx.x] = in[i];\n"
 NO_HALO = (
     "reads up to R elements on each side of the thread's own, and `t` has the block's B alone: `t[B + 2 * R]`, a "
@@ -29,6 +30,9 @@ TILE = "void f(const half* A, int K)\n{\n__shared__ half a[16][16], b[64];\nfor 
         ("__shared__ float t[32][32];\nint r0 = blockIdx.y * 32;\nint r = r0 + y;\nt[y][x ^ r] = in[i];",
          "Line 4: `r` counts from the beginning of the matrix, so that `x ^ r` leads out of a row of `t`: exchange by "
          "the row in the tile, `t[y][x ^ y]`."),
+        (COUNTS,
+         "Line 7: `c`, declared in line 4, is each thread's own, and a thread sets only `c[t]` in it: where the block "
+         "is to have one, write `__shared__` in front of its declaration, and add with atomicAdd."),
         (f"{STORED}for (int k = -R; k <= R; ++k) s += t[threadIdx.x + k];", f"Line 4: `t[threadIdx.x + k]` {NO_HALO}"),
         (f"{STORED}for (int k = 0; k <= 2 * R; ++k) {{\n    s += t[k + threadIdx.x];\n}}",
          f"Line 5: `t[k + threadIdx.x]` {NO_HALO}"),
@@ -41,6 +45,12 @@ def test_an_array_is_told_with_what_mends_it(text: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        COUNTS.replace("int c", "__shared__ int c"),
+        COUNTS.replace("c[256]", "c[256] = {}"),
+        COUNTS.replace("c[in[t]]", "c[t]"),
+        COUNTS.replace("c[t] = 0", "for (int k = 0; k < 256; ++k) c[k] = 0"),
+        COUNTS.replace("c[t] = 0", "clear(c)"),
+        COUNTS.replace("__syncthreads();", ""),
         "    extern __shared__ int a[];\n}\nvoid g() {\n    extern __shared__ float b[];\n}",
         "__shared__ float tile[32][32], t[24][24], p[32][33];\ntile[y][x ^ y] = t[y][x ^ 1] + p[y][x ^ y];",
         "__shared__ float t[32][32];\nint r = (blockIdx.y * 32 + y) % 32;\nint q = r0 - y;\nt[y][x ^ r] = t[y][x ^ q];",

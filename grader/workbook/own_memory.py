@@ -1,0 +1,100 @@
+"""Arrays and variables of a thread's own, in local memory, that were to be the block's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from grader.workbook.cuda_source import FUNCTION, KERNEL, line_at, plain
+
+_MOST = 20_000  # characters that are looked at: bounds a stranger's work
+_TYPE = (
+    r"(?:(?:unsigned|signed)(?:\s+(?:int|long\s+long|long|short|char))?|int|long\s+long|long|float|double|half2?|__half2?"
+    r"|(?:__)?nv_bfloat162?|u?int(?:32|64)_t|size_t)"
+)
+_DECLARED = re.compile(
+    rf"(?P<before>[;{{}}][^;{{}}()]{{0,60}}?)\b{_TYPE}\s+(?P<all>\w+(?:[^;(){{}}=]{{0,200}}))(?=[;={{])"
+)
+_OTHERS = re.compile(r"\b(?:__shared__|__device__|__constant__|static|extern|typedef|using)\b")
+_NAMED = re.compile(r"(?P<name>\w+)\s*(?P<array>(?:\[[^\[\]]{0,80}\]\s*)*)\s*")
+_PLACE = r"\(\s*(?:&\s*\(?\s*(?P<of>\w+)\s*(?=[,\[)])|(?P<pointer>\w+)\s*(?=[,+)]))"
+_ATOMIC = re.compile(rf"\b(?P<function>atomic[A-Z]\w+)\s*{_PLACE}")
+_Call = tuple[re.Match[str], str, str, bool]
+"""A call, the atomic function that it leads to, for which name, and whether it is passed that one's address."""
+_Body = tuple[int, int, str, list[str]]
+"""Where a body begins and ends, and of a function its name and the names of what it takes."""
+_ARGUMENT = re.compile(r"(?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+")
+
+
+@dataclass(frozen=True)
+class Atomic:
+    """An atomic function that is called for what is each thread's own, or is passed it by another function."""
+
+    name: str
+    declared: int
+    """The line of its declaration."""
+    is_array: bool
+    function: str
+    line: int
+    """The line of the kernel in which that is called."""
+
+
+def with_atomics(source: str) -> Iterator[Atomic]:
+    """What a file's functions have of their own, and call atomic functions for."""
+    text = plain(source)[:_MOST]
+    all_bodies = list(bodies(text))
+    for begins, ends, _, _ in all_bodies:
+        own = declared(text, begins, ends)
+        calls: list[_Call] = [
+            (found, found["function"], found["of"] or found["pointer"], bool(found["of"]))
+            for found in _ATOMIC.finditer(text, begins, ends)
+        ]
+        calls += _passed(text, begins, ends, all_bodies)
+        for found, function, name, address in sorted(calls, key=lambda each: each[0].start()):
+            at, is_array = own.get(name, (0, False))
+            if at and (address or is_array):
+                yield Atomic(name, line_at(text, at), is_array, function, line_at(text, found.start()))
+
+
+def declared(text: str, begins: int, ends: int) -> dict[str, tuple[int, bool]]:
+    """By name: where what is a thread's own is declared in a body, and whether it is an array. Pointers and references
+    are left out, and what the body declares in shared memory as well."""
+    found: dict[str, tuple[int, bool]] = {}
+    for each in _DECLARED.finditer(text, begins - 1, ends):
+        if _OTHERS.search(each["before"]):
+            continue
+        for one in _ARGUMENT.finditer(each["all"]):
+            if named := _NAMED.fullmatch(one[0].strip()):
+                found.setdefault(named["name"], (each.start("all") + one.start(), bool(named["array"])))
+    shared = re.findall(r"__shared__\s[^;]{0,200}?(\w+)\s*(?=[\[;,])", text[begins:ends])
+    return {name: place for name, place in found.items() if name not in shared}
+
+
+def bodies(text: str) -> Iterator[_Body]:
+    """Where functions and kernels begin and end, with the names of functions and of what they take."""
+    for found in chain(KERNEL.finditer(text), FUNCTION.finditer(text)):
+        depth = 1
+        ends = len(text)
+        for brace in re.finditer(r"[{}]", text[found.end() :]):
+            depth += 1 if brace[0] == "{" else -1
+            if depth == 0:
+                ends = found.end() + brace.start()
+                break
+        of_function = found.re is FUNCTION
+        taken = [(re.findall(r"\w+", each) or [""])[-1] for each in found["taken"].split(",")]
+        yield found.end(), ends, found[1] if of_function else "", taken
+
+
+def _passed(text: str, begins: int, ends: int, all_bodies: list[_Body]) -> Iterator[_Call]:
+    """The calls in a body of functions that call an atomic function for what they are passed, with that."""
+    for first, last, name, taken in all_bodies:
+        called = {found["of"] or found["pointer"]: found for found in _ATOMIC.finditer(text, first, last)}
+        for at, parameter in enumerate(taken if name and first != begins else ()):
+            for call in (
+                re.compile(rf"\b{name}\s*\(").finditer(text, begins, ends) if parameter in called else ()
+            ):
+                given = next(islice(_ARGUMENT.finditer(text, call.end(), ends), at, None), None)
+                if given and (passed := re.match(r"\s*(&?)\s*\(?(\w+)", given[0])):
+                    yield call, called[parameter]["function"], passed[2], bool(passed[1])
