@@ -38,7 +38,7 @@ _ARRAY = re.compile(r"\*\s*(?:const\s+|__restrict__\s+)*(\w+)\s*[,)]")
 _SHUFFLES = ("__shfl_down_sync", "__shfl_up_sync", "__shfl_xor_sync")
 _SHUFFLED = re.compile(r"__shfl_\w+\s*\([^,()]+,\s*(?P<own>[\w.]+)\s*,[^,()]+\)")
 
-_BINDS = {
+BINDS = {
     **dict.fromkeys(("*", "/", "//", "%"), 6),
     **dict.fromkeys(("+", "-"), 5),
     **dict.fromkeys(("<<", ">>"), 4),
@@ -183,12 +183,12 @@ class _Expressions:
     def operands(self, at: int, first: int, last: int) -> tuple[int, int]:
         """Where the operands of an operator begin and end with all that is done before it, from the first and the last
         token of what stands next to it."""
-        binds = _BINDS[self.tokens[at].text]
-        while _BINDS.get(self.tokens[first - 1].text, -1) >= binds:
+        binds = BINDS[self.tokens[at].text]
+        while BINDS.get(self.tokens[first - 1].text, -1) >= binds:
             if (begin := self.begins(first - 1)) is None:
                 break
             first = begin
-        while last + 1 < len(self.tokens) and _BINDS.get(self.tokens[last + 1].text, -1) > binds:
+        while last + 1 < len(self.tokens) and BINDS.get(self.tokens[last + 1].text, -1) > binds:
             if (end := self.ends(last + 1)) is None:
                 break
             last = end
@@ -289,7 +289,7 @@ def _of_operators(parts: _Expressions) -> Iterator[_Small]:
         sign, first = token.text, parts.begins(at)
         if first is not None and sign in _SETS and not parts.is_declared(first):
             yield parts.changed(_FAR, first, at, f"{parts.piece(first, at - 1)} {_SETS[sign]}")
-        if first is None or sign not in _BINDS or (last := parts.ends(at)) is None:
+        if first is None or sign not in BINDS or (last := parts.ends(at)) is None:
             continue
         compares = sign in _OF_ENDS or sign in ("==", "!=")
         if sign not in ("&&", "||") and not compares:
@@ -318,7 +318,7 @@ def _in_parentheses(parts: _Expressions, at: int, first: int, last: int) -> Iter
     tokens, own = parts.tokens, f"({parts.piece(first, last)})"
     for beside in (first - 1, last + 1):
         sign, other = tokens[at].text, tokens[beside].text if 0 < beside < len(tokens) else ""
-        if other == "*" or _BINDS.get(other, 0) <= _BINDS[sign]:
+        if other == "*" or BINDS.get(other, 0) <= BINDS[sign]:
             continue
         why = f"`{other}` is done before `{sign}`."
         if beside > last and (end := parts.ends(beside)) is not None:

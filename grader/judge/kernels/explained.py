@@ -54,7 +54,7 @@ from grader.results import FindingResult, Mismatch
 from grader.workbook import cuda_source, suspects, units
 from grader.workbook.edit import Edit, lines_of
 from grader.workbook.kernel_file import KernelFile
-from grader.workbook.slips import threads
+from grader.workbook.slips import macros, threads
 from grader.workbook.suspects import integers, loops, shared_memory, sums, vectors
 
 FEW = 3
@@ -433,7 +433,8 @@ def _mended(
         # By an index without a block's number: that may be what is wrong, or who stores, and nothing else.
         only = (*source_tries.index_lines(source), seen.line or 0)
     if only:
-        only = (*only, *(edit.line for edit in wider))
+        macro = macros.unbracketed(cuda_source.plain(source))  # by which an index may be formed
+        only = (*only, *(edit.line for edit in (*wider, *macro)))
     if work(runner.topic, case.problem) > SMALL and not repeats(outcome):
         if not wider:  # numbers that small cases do not come to
             return None

@@ -11,7 +11,7 @@ from itertools import islice
 
 from grader.workbook.cuda_source import plain
 from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, lines_of
-from grader.workbook.slips import ends, indices, loops, pointers, threads, tiles, values
+from grader.workbook.slips import ends, indices, loops, macros, pointers, threads, tiles, values
 from grader.workbook.suspects import integers
 
 _CALLS = 20  # that are looked at: bounds a stranger's work
@@ -25,6 +25,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from threads.of_some(source)
     yield from threads.first_of_lanes(text, lines)
     yield from integers.wider(lines)
+    yield from macros.unbracketed(text)
     yield from loops.starts(text)
     yield from loops.kept(text[:MOST])
     yield from islice(loops.asked_first(text[:MOST]), SEVERAL)

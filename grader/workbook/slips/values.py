@@ -29,8 +29,8 @@ _CAST = re.compile(
     r"(?:\breinterpret_cast\s*<|\()\s*(?:const\s+)?(?P<wide>[A-Za-z_][\w ]*?)\s*(?:const\s*)?\*\s*[>)]\s*"
     r"(?:\(\s*|\(?\s*&\s*)(?P<place>(?P<array>\w+)\s*[+[]\s*(?P<index>[A-Za-z_]\w*)\s*(?:\]|(?=\))))"
 )
-_ARGUMENTS = r"(?:[^();]|\((?:[^()]|\([^()]*\))*\)){1,300}"
-_ARGUMENT = re.compile(r"\s*((?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+?)\s*(?:,|$)")
+ARGUMENTS = r"(?:[^();]|\((?:[^()]|\([^()]*\))*\)){1,300}"
+ARGUMENT = re.compile(r"\s*((?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+?)\s*(?:,|$)")
 _INTEGERS_CUT = "An integer keeps no fractions."
 
 
@@ -104,9 +104,9 @@ def exchanged(text: str) -> Iterator[Edit]:
     for function in FUNCTION.finditer(text):
         kinds = [re.sub(r"\w+\s*$", "", each).strip() for each in function["taken"].split(",")]
         same = [at for at, (one, other) in enumerate(pairwise(kinds)) if one == other]
-        for call in re.finditer(rf"\b{function[1]}\s*\(({_ARGUMENTS})\)", text[function.end() :]):
+        for call in re.finditer(rf"\b{function[1]}\s*\(({ARGUMENTS})\)", text[function.end() :]):
             start = function.end() + call.start(1)
-            places = [(start + found.start(1), start + found.end(1)) for found in _ARGUMENT.finditer(call[1])]
+            places = [(start + found.start(1), start + found.end(1)) for found in ARGUMENT.finditer(call[1])]
             for at in same if len(places) == len(kinds) else ():
                 (one, one_end), (other, other_end) = places[at], places[at + 1]
                 first, second = text[one:one_end], text[other:other_end]

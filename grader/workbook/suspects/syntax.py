@@ -9,7 +9,7 @@ from itertools import islice
 from grader.workbook.cuda_source import int_sizes, line_at, shared_arrays
 from grader.workbook.suspects.text import Said, sets
 
-_MACROS = 20  # of a file, that are looked at: bounds a stranger's work
+MACROS = 20  # of a file, that are looked at: bounds a stranger's work
 _ELEMENTS = 200  # as well
 
 _UNBRACED = re.compile(
@@ -17,7 +17,7 @@ _UNBRACED = re.compile(
     r"(?P<own>\1[ \t]+)[^\n{};]{1,300};[ \t]*(?P<more>(?:\n(?P=own)[^ \t\n{}#][^\n{};]{0,300};[ \t]*)+)$",
     re.MULTILINE,
 )
-_MACRO = re.compile(
+MACRO = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?:\((?P<taken>[\w, ]*)\))?[ \t]+(?P<body>\S[^\n]{0,200}?)[ \t]*$",
     re.M,
 )
@@ -60,9 +60,9 @@ def unbraced(text: str) -> Iterator[Said]:
 
 def macros(text: str) -> Iterator[Said]:
     """Macros without parentheses, of which an operator beside them takes a part alone."""
-    for found in islice(_MACRO.finditer(text), _MACROS):
+    for found in islice(MACRO.finditer(text), MACROS):
         name, body = found["name"], found["body"]
-        bare = _outside(body)
+        bare = outside(body)
         operators = set(re.findall(r"(?<=[\w)\]])\s*([-+*/%])", bare))
         takes = r"\((?:[^()]|\([^()]*\))*\)" if found["taken"] is not None else ""
         chosen = "?" in bare
@@ -83,7 +83,7 @@ def macros(text: str) -> Iterator[Said]:
 def ended_macro(text: str, line: str) -> str:
     """A macro in a line whose text has a `;` behind it, or a `=` in front, as a variable's would, in a sentence that
     says what mends it; "" for none."""
-    for found in islice(_ENDED.finditer(text), _MACROS):
+    for found in islice(_ENDED.finditer(text), MACROS):
         name, body, value = found.group("name", "body", "value")
         sign = "=" if body.startswith("=") else ";" if body.endswith(";") else ""
         if sign and re.search(rf"\b{name}\b", line):
@@ -96,7 +96,7 @@ def ended_macro(text: str, line: str) -> str:
 
 def ended_macros(text: str) -> Iterator[Said]:
     """Such macros where they stand in the middle of an expression, which then ends there."""
-    for found in islice(_ENDED.finditer(text), _MACROS):
+    for found in islice(_ENDED.finditer(text), MACROS):
         used = re.compile(rf"[^\n]*\b{found['name']}\b(?!\s*;)[^\n]*").search(text, found.end())
         if used and (told := ended_macro(found[0], used[0])):
             line = line_at(text, found.start("name"))
@@ -125,7 +125,7 @@ def multiplied(text: str) -> Iterator[Said]:
             )
 
 
-def _outside(text: str) -> str:
+def outside(text: str) -> str:
     """What stands in no parentheses."""
     while (less := re.sub(r"\([^()]*\)", "0", text)) != text:
         text = less
