@@ -29,6 +29,9 @@ _TOO_MUCH_SHARED = re.compile(
     r"Entry function '([^']+)' uses too much shared data \((\w+) bytes, (\w+) max\)"
 )
 
+_WARNING = re.compile(
+    r"^(?:\S.*\(\d+\): (?:warning|remark)\b.*(?:\n[ \t].*)*|Remark: The warnings.*)\n?", re.MULTILINE
+)
 _NO_SPACE = "without execution space annotations"
 
 _BARE = re.compile(r"\b((?:thread|block)Idx|(?:block|grid)Dim)\b(?!\s*\.)")
@@ -122,7 +125,7 @@ class CompileFailed(WarpladderError):
 
     def __init__(self, error: compilation.CompileError, source: str, file: Path) -> None:
         errors = _worth_showing(error.diagnostics)
-        message, remedy = _explain(errors[0], source) if errors else (error.log.strip(), None)
+        message, remedy = _explain(errors[0], source) if errors else (_without_warnings(error.log), None)
         if errors and "/" in errors[0].file:
             message = f"{_where(errors[0], file)}: {message}"
         further = [f"{_where(item, file)}: {_with_excerpt(item)}" for item in errors[1:_SHOWN]]
@@ -350,6 +353,11 @@ def _worth_showing(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     errors = [item for item in diagnostics if item.severity == "error"]
     causes = [item for item in errors if item.file != _NAME_MAP and item.message != _ABORTED]
     return causes or errors[:1]
+
+
+def _without_warnings(log: str) -> str:
+    """A log of which nothing is known to be an error, without its warnings where there is anything else."""
+    return _WARNING.sub("", log).strip() or log.strip()
 
 
 def _where(item: Diagnostic, file: Path) -> str:

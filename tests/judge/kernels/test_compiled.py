@@ -10,13 +10,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.emulator.nvrtc.compilation import Build, CompileError
+from grader.emulator.nvrtc.compilation import Build, CompileError, Diagnostic
 from grader.judge.kernels import signature_lint
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.provenance import provenance
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.workbook import compiler, topics
+from grader.workbook.compiler import CompileFailed
 from grader.workbook.kernel_file import parse_source
 
 TOP = topics.load("transpose").kernel_files[-1]
@@ -132,3 +133,12 @@ def test_what_the_device_cannot_run_is_skipped() -> None:
     with pytest.raises(Refused, match="needs sm_100") as caught:
         prepare(dataclasses.replace(TOP, smallest_arch="sm_100"), "sm_90a")
     assert caught.value.verdict == "skip"
+
+
+def test_an_error_that_is_not_known_as_one_is_told_without_the_warnings() -> None:
+    warned = 'k.cu(4): warning #177-D: variable "i" was never referenced\n      int i = 3;\n          ^\n\n'
+    remark = 'Remark: The warnings can be suppressed with "-diag-suppress <warning-number>"\n\n'
+    diagnostics = (Diagnostic("k.cu", 4, "warning", "variable", ""),)
+    failed = CompileFailed(CompileError(f"{warned}{remark}no such thing\n", diagnostics), "", Path("k.cu"))
+    assert failed.message == "no such thing"
+    assert "variable" in CompileFailed(CompileError(warned, diagnostics), "", Path("k.cu")).message
