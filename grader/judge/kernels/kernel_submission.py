@@ -28,7 +28,7 @@ from grader.workbook.kernel_file import KernelFile
 from grader.workbook.suspects import shared_memory
 
 if TYPE_CHECKING:
-    from grader.judge.kernels.track import KernelTrack
+    from grader.judge.kernels.track import KernelCandidate, KernelTrack
 
 _OWN_ELEMENTS = (
     "In line {line} each thread reads only what it has stored itself in `{array}`, so that `{array}` exchanges "
@@ -63,6 +63,7 @@ class KernelSubmission(Submission):
     at_main: Sequence[Record] = ()  # some blocks of its launches at the main size; none: not looked at
     modelled: ModelledTime | None = None
     track: Future[KernelTrack] | None = None  # what it is timed on; None: no GPU, or not counted
+    warm: Future[KernelCandidate] | None = None  # what is timed there, warmed up and compared
 
     @property
     def records(self) -> tuple[Record, ...] | None:

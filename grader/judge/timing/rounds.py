@@ -47,6 +47,7 @@ class Candidate:
     samples: list[float] = field(default_factory=list)  # seconds, by round
     rounds: int = ROUNDS
     refusal: Refused | None = None  # why it dropped out
+    warm: bool = False  # whether it was warmed up, and its output compared
 
     def takes_part(self, number: int) -> bool:
         """Whether it is timed in a round: the slow ones in fewer, spread over all of them."""
@@ -94,9 +95,10 @@ class Track(Protocol[Timed]):
 
 
 def measure(track: Track[AnyTimed], candidates: Sequence[AnyTimed], watch: Watch, rng: random.Random) -> None:
-    """Warm every candidate up, check it, time it in all its rounds, and check it again."""
+    """Warm every candidate up that is not warm, check it, time it in all its rounds, and check it again."""
     for candidate in candidates:
-        _warm_up(track, candidate)
+        if not candidate.warm:
+            warm_up(track, candidate)
     secret = rng.randrange(ROUNDS // 2, ROUNDS)
     order = list(candidates)
     for number in range(ROUNDS):
@@ -109,8 +111,9 @@ def measure(track: Track[AnyTimed], candidates: Sequence[AnyTimed], watch: Watch
                 _check(track, candidate, CHECKED)
 
 
-def _warm_up(track: Track[AnyTimed], candidate: AnyTimed) -> None:
-    """Two passes that do not count: the first loads code, the second says how long a pass takes."""
+def warm_up(track: Track[AnyTimed], candidate: AnyTimed) -> None:
+    """Two passes that do not count, and what they leave is compared: the first loads code, the second says how long a
+    pass takes."""
     for _ in range(2):
         _time(track, candidate, WARM_UP)
     _check(track, candidate, WARM_UP)
@@ -118,6 +121,7 @@ def _warm_up(track: Track[AnyTimed], candidate: AnyTimed) -> None:
         affordable = int(SECONDS_EACH / max(candidate.samples[-1], 1e-9))
         candidate.rounds = max(FEWEST_ROUNDS, min(ROUNDS, affordable))
     candidate.samples.clear()
+    candidate.warm = True
 
 
 def _round(track: Track[AnyTimed], candidates: Sequence[AnyTimed], number: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 
@@ -86,6 +87,23 @@ def test_the_main_size_is_looked_at_while_cases_are_tried(
     monkeypatch.setattr(main_size, "look", look)
     monkeypatch.setattr(submission, "try_cases", tries)
     assert examined(beside, RIGHT).refusal is None
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_what_is_wrong_is_not_waited_for_on_the_gpu(
+    beside: DevicePool, monkeypatch: pytest.MonkeyPatch, right: bool
+) -> None:
+    monkeypatch.undo()  # of what places nothing on a GPU
+    interrupted = Event()
+    monkeypatch.setattr(beside, "gpu", SimpleNamespace(interrupt=interrupted.set))
+    monkeypatch.setattr(measured, "_track", lambda *_: None)
+    monkeypatch.setattr(measured, "_warm", lambda *_: right or interrupted.wait(timeout=20))
+    current = KernelSubmission(name="some.cu", file=TOPIC.parse(RIGHT))
+    with measured.ahead(beside, current, lambda: pytest.fail("nothing is made")):
+        current.refusal = None if right else Refused("fail", "")
+    assert current.warm is not None
+    assert current.warm.result()
+    assert interrupted.is_set() != right
 
 
 def test_a_case_that_fails_on_the_gpu_is_explained_and_counts_for_nothing(beside: DevicePool) -> None:

@@ -91,6 +91,20 @@ def test_what_is_right_is_right_when_it_is_timed_again(track: KernelTrack) -> No
         assert item.refusal is None, item.refusal.reason
 
 
+def test_what_was_warmed_up_before_is_not_warmed_up_again(
+    track: KernelTrack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = candidate(track, kernel("00_naive"))
+    rounds.warm_up(track, item)
+    assert (item.refusal, item.samples) == (None, [])
+    numbers: list[int] = []
+    run = track.run
+    monkeypatch.setattr(track, "run", lambda one, number: numbers.append(number) or run(one, number))
+    measure(track, [item], Watch(None), random.Random(1))
+    assert rounds.WARM_UP not in numbers
+    assert len(item.samples) == len(numbers) == ROUNDS + 1
+
+
 @pytest.mark.verify
 def test_a_problem_that_only_reads_is_held_against_a_read(
     runner: Runner, monkeypatch: pytest.MonkeyPatch
