@@ -214,9 +214,9 @@ def grade(
             )
         grade_program(program, file, arch, problem_of(sizes), seed, json, problems)
     # Children take long to start, and so do imports.
-    from grader.judge.runners.first import begin_first
+    from grader.judge.runners.first import begin_grade
 
-    first = None if watch else begin_first(device, arch)
+    first = None if watch else begin_grade(device, arch)
 
     from grader.judge.runners.pool import opened
 

@@ -13,11 +13,10 @@ from typing import TypeVar
 
 from grader.emulator import devices
 from grader.emulator.devices import DEFAULT_ARCH
-from grader.emulator.machine.cores import usable
 from grader.errors import WarpladderError
 from grader.judge.child.process import ChildDied, ChildTimeout, ChildUnusable
 from grader.judge.child.protocol import Hello
-from grader.judge.runners.first import First, begin_first
+from grader.judge.runners.first import First, begin_first, emulators, shared_cores
 from grader.judge.runners.runner import Runner
 from grader.results import Device
 
@@ -27,9 +26,6 @@ Result = TypeVar("Result")
 Progress = Callable[[str, str], None]
 """Called with a rung's id and what is done with it: "compile", "judge", "count", "model", "time" or "done".
 It may be called from several threads."""
-
-CORES_EACH, MOST_EMULATORS = 2, 8
-"""Cores of an emulator of a grade, whose cases have few blocks, and how many there are on a large machine."""
 
 REMEDY = "run `ladder doctor`, or use --device emulator"
 
@@ -58,14 +54,18 @@ class DevicePool:
             check_arch(arch)
         self._also_on_gpu = [Runner("pycuda")] if self.gpu is not None and jobs is None else []
         self.at_once = (jobs or 1) * pools
-        self.jobs = jobs = jobs or _emulators()
+        begun = first.emulators if first else ()
+        self.jobs = jobs = len(begun) or jobs or emulators()
         self._gpu_in_use = threading.Lock()
         self._lock = threading.Lock()
         self._working = 0  # how many have work for an emulator, or will have
         self._waiting: list[tuple[Future[None], Callable[[Runner], None]]] = []
         self._helpers = ThreadPoolExecutor(jobs)
-        self._cores = os.memfd_create("ladder-cores") if jobs > 1 else None
-        self._emulators = [Runner("emulator", self.arch, threads, cores=self._cores) for _ in range(jobs)]
+        self._cores = first.cores if first and begun else shared_cores(jobs)
+        self._emulators = [
+            Runner("emulator", self.arch, threads, cores=self._cores, begun=child)
+            for child in begun or [None] * jobs
+        ]
         self._free: queue.Queue[Runner] = queue.Queue()
         for runner in self._emulators:
             self._free.put(runner)
@@ -187,12 +187,6 @@ class DevicePool:
         self.close()
 
 
-def _emulators() -> int:
-    """How many emulators a grade has: two where there are two cores, as the parent and each of them wait in turn."""
-    cores = usable()
-    return max(min(2, cores), min(MOST_EMULATORS, cores // CORES_EACH))
-
-
 @contextmanager
 def opened(device: str, arch: str | None, first: First | None = None) -> Iterator[Future[DevicePool]]:
     """A grade's pool, while what it is for is still read: children take a second to start. Where there can be none,
@@ -204,6 +198,8 @@ def opened(device: str, arch: str | None, first: First | None = None) -> Iterato
         finally:
             if pool.exception() is None:
                 pool.result().close()
+            elif first is not None:
+                first.close_emulators()
 
 
 def greeting(runner: Runner) -> Hello:
