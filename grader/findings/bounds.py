@@ -101,6 +101,16 @@ _FIRST_OF_SEVERAL = (
     "The condition in line {line} looks at the first element alone, and the access takes {many}: `{index} + {last} "
     "{sign}`. Take what is left behind them one by one."
 )
+_UNEVEN_ROWS = (
+    "An access of {size} bytes takes {many} {elements} of a row at once: all have to lie in it, and their address has "
+    "to be a multiple of {size}. Where {rows} is no multiple of {many}, packs of {many} do not fill a row, and not "
+    "every row begins at such an address."
+)
+_WHEN_WHOLE = (
+    "Take {many} at once where `{rows} % {many} == 0` alone, and single {elements} elsewhere: on that condition, or in "
+    'a second kernel, with `when = "{rows} % {many} != 0"` in its [[launch]] and `when = "{rows} % {many} == 0"` in '
+    "this one's."
+)
 _OTHER_TYPE = (
     "`{array}` holds {elements}, of {nbytes} bytes each, and `{cast}*` has the access take {size}: a cast changes how "
     "the pointer counts, and not what lies there. Leave the pointer as it is, and cast the value."
@@ -206,8 +216,8 @@ def remedy(finding: Finding) -> str:
     if finding.space == "shared":
         below = f"{_BELOW}{_unsigned(finding)}" if element < 0 else _behind_shared(finding)
         return IN_CLUSTER if finding.owner else below
-    if finding.rows_of is not None:
-        return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))
+    if finding.rows_of is not None or finding.uneven_rows:
+        return _of_rows(finding)
     if finding.launched is not None:
         blocks, threads = finding.launched
         return _TOO_MANY.format(blocks=blocks, threads=threads, total=blocks * threads)
@@ -220,6 +230,21 @@ def remedy(finding: Finding) -> str:
     if finding.wrapped:
         return f"{_BELOW}{_unsigned(finding)}"
     return _of_text(finding, finding.text) if finding.text is not None else _of_condition(finding)
+
+
+def _of_rows(finding: Finding) -> str:
+    """Of an index that takes another length for a row's, or of several elements at once that do not fill a row."""
+    if finding.rows_of is not None:
+        return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))
+    many, (_, elements) = _elements_at_a_time(finding), ELEMENTS.get(finding.dtype or "", (0, "elements"))
+    said = _UNEVEN_ROWS.format(size=finding.size, many=many, elements=elements, rows=finding.uneven_rows)
+    return f"{said} {when_whole(finding)}"
+
+
+def when_whole(finding: Finding) -> str:
+    """The condition of a launch on which such accesses may be, and its opposite for a second kernel."""
+    many, (_, elements) = _elements_at_a_time(finding), ELEMENTS.get(finding.dtype or "", (0, "elements"))
+    return _WHEN_WHOLE.format(rows=finding.uneven_rows, many=many, elements=elements)
 
 
 def _behind_shared(finding: Finding) -> str:

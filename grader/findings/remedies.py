@@ -441,7 +441,8 @@ def _remedy_of_alignment(finding: Finding, size: int) -> str:
         return _ALIGN_BOX
     nbytes, elements = ELEMENTS.get(finding.dtype or "", (size, ""))
     if nbytes < size:
-        return _ALIGN_ROWS.format(size=size, many=size // nbytes, elements=elements)
+        when = f" {bounds.when_whole(finding)}" if finding.uneven_rows else ""
+        return f"{_ALIGN_ROWS.format(size=size, many=size // nbytes, elements=elements)}{when}"
     return (
         f"An access of {size} bytes needs an address that is a multiple of {size}: take single elements where rows do "
         "not begin at one."

@@ -317,9 +317,11 @@ def updated_in(source: str, line: int) -> tuple[str, ...]:
 
 
 def factors(source: str, line: int, array: str) -> set[str]:
-    """The names by which a line multiplies where it indexes an array: `K` in `B[(k + i) * K + column]`; of an index
-    that is a variable, those where it is set; of one that a function of the file forms, what is passed for a factor."""
-    own = (index.strip() for name, index in _indices(source, line) if name == array)
+    """The names by which a line multiplies where it indexes an array, or a pointer to it: `K` in `B[(k + i) * K +
+    column]` and `*(B + i * K)`; of an index that is a variable, those where it is set; of one that a function of the
+    file forms, what is passed for a factor."""
+    seen = _own_indices(source, line, array) or _added_to(statement(source, line), array)
+    own = [index.strip() for index in seen or _through_pointers(source, line, array) or ()]
     formed = [_set_to(source, line, index) if index.isidentifier() else index for index in own]
     factors = {name for index in formed for found in _FACTOR.findall(index) for name in found if name}
     return factors.union(*(_passed_factors(plain(source), index) for index in formed))

@@ -262,6 +262,7 @@ def test_an_index_is_followed_to_where_it_is_set() -> None:
     text = "__global__ void k()\n{\nint i = row * M + column;\nif (i == 0) return;\nb[i] = a[row * N];\n}"
     assert factors(text, 5, "b") == {"row", "M"}
     assert factors(text, 5, "a") == {"row", "N"}
+    assert factors(text.replace("a[row * N]", "*(a + row * N)"), 5, "a") == {"row", "N"}
 
 
 @pytest.mark.parametrize(

@@ -308,6 +308,9 @@ class Finding:
     rows_of: str | None = None
     """Of an access out of bounds: the size that its index takes for the length of a row, where somebody knows the
     source, and that rows have another."""
+    uneven_rows: str = ""
+    """Of an access of several elements at once: the size, `N`, of the rows that its index counts, where it is no
+    multiple of as many, and somebody knows the source."""
     guarded: int | None = None
     """Of an access out of bounds: the line of a condition that it stands behind, where somebody knows the source."""
     wrapped: bool = False

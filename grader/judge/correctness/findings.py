@@ -176,6 +176,7 @@ def located(
             finding = _with_longer(_located(finding, arrays), source, arrays)
             finding = _with_lacking_thread(finding, record, source)
             finding = _with_extent(_with_rows(finding, source, sizes or {}), sizes or {})
+            finding = _with_uneven_rows(finding, source, sizes or {})
         return _with_variables(finding, record, source, sizes or {})
 
     return tuple(
@@ -386,6 +387,25 @@ def _with_rows(finding: Finding, source: str, sizes: Problem) -> Finding:
     return replace(finding, rows_of=others[0]) if len(named) == len(others) == 1 else finding
 
 
+def _with_uneven_rows(finding: Finding, source: str, sizes: Problem) -> Finding:
+    """An access of several elements of a row at once, with that row's length where whole ones do not fill it: the
+    elements end behind the last of the array, or do not begin where such an access may."""
+    place, elements, line = finding.allocation, math.prod(finding.shape or (0,)), finding.place.line
+    if finding.kind not in ("out_of_bounds", "misaligned") or not (place and elements and finding.size):
+        return finding
+    itemsize, array = place.nbytes // elements, finding.array or ""
+    if finding.size <= itemsize or pointee(source, line, array) != itemsize:
+        return finding
+    if not 0 <= (finding.element or 0) < elements:
+        return finding  # the first of them is outside already
+    named = factors(source, line, array) & sizes.keys()
+    rows = [
+        name for name in named if len(finding.shape or ()) == 1 or sizes[name] == (finding.shape or ())[-1]
+    ]
+    uneven = len(rows) == 1 and sizes[rows[0]] % (finding.size // itemsize) != 0
+    return replace(finding, uneven_rows=rows[0]) if uneven else finding
+
+
 def _with_extent(finding: Finding, sizes: Problem) -> Finding:
     """An access to an array of one dimension out of bounds, with the size that its index is to be less than."""
     if finding.kind != "out_of_bounds" or finding.shape is None or len(finding.shape) != 1:
@@ -408,7 +428,7 @@ def results(records: Sequence[Record]) -> list[FindingResult]:
         for item in _causes_first(record.findings):
             first, of_first = first or item, first is not None and number == 0 and _of_barrier(first, item)
             shown = kernels.result(replace(item, written_later=of_first), record.kernel)
-            if of_first:
+            if of_first or (number == 0 and first is not item and _of_rows(first, item)):
                 shown = replace(shown, remedy=SAME_CHANGE)
             if shown.kind == "out_of_bounds":
                 beyond.add((shown.file, shown.line))
@@ -439,6 +459,13 @@ def _of_barrier(race: Finding, item: Finding) -> bool:
     )
 
 
+def _of_rows(first: Finding, item: Finding) -> bool:
+    """Whether what is said of rows that several elements at once do not fill is said of another access as well."""
+    limit = item.text.compared.split()[-1:] if item.text else []
+    rows = item.uneven_rows or "".join(limit)
+    return first.uneven_rows == rows != "" and first.size == item.size
+
+
 def _causes_first(findings: Sequence[Finding]) -> list[Finding]:
     """What is wrong with phases of mbarriers before what follows from it, a wait that passes too early before bytes
     other than expected. A barrier that some threads do not reach before races, which it leaves behind; and in front of
@@ -453,6 +480,8 @@ def _causes_first(findings: Sequence[Finding]) -> list[Finding]:
                 return _CAUSES.index(item.phase.fault) - len(_CAUSES) - 3
             begun = item.phase.fault == "skipped" or bool(item.phase.arrived)
             return (-3 if begun else -2) if held and item.phase.fault in ("skipped", "arrivals") else 0
+        if item.uneven_rows:
+            return -1
         return {"barrier": -1, "race": int(item.scope == "warp")}.get(item.kind, 0)
 
     return sorted(findings, key=rank)

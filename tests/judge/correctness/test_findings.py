@@ -10,7 +10,16 @@ import pytest
 from records import at, record
 
 from grader.emulator import metrics
-from grader.emulator.machine.records import Access, Action, Allocation, Arrivals, Counted, Finding, Phase
+from grader.emulator.machine.records import (
+    Access,
+    Action,
+    Allocation,
+    Arrivals,
+    Counted,
+    Finding,
+    Kind,
+    Phase,
+)
 from grader.emulator.places import UNKNOWN
 from grader.findings.bounds import GUARD
 from grader.findings.remedies import SAME_CHANGE, remedy
@@ -549,6 +558,35 @@ def test_a_size_that_is_taken_for_the_length_of_a_row_is_named(index: str, size:
     ((found,),) = (item.findings for item in located([given], arrays, f"//\nsum += B[{index}];\n", sizes))
     assert found.rows_of == size
     assert (remedy(found) == GUARD) == (size is None)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "address", "columns", "rows"),
+    [
+        ("*(float4*)(B + row * N + c) = v;", "out_of_bounds", 20, 7, "N"),
+        ("*(float2*)&B[row * N + c] = v;", "misaligned", 28, 7, "N"),
+        ("*(float2*)&B[row * N + c] = v;", "out_of_bounds", 28, 6, ""),  # whole ones fill a row
+        ("*(float4*)(B + row * N + c) = v;", "out_of_bounds", 56, 7, ""),  # the first is outside already
+        ("((float4*)B)[row * N + c] = v;", "out_of_bounds", 20, 7, ""),  # the index counts float4s
+        ("B[row * N + c] = v;", "out_of_bounds", 20, 7, ""),
+    ],
+)
+def test_rows_that_several_elements_at_once_do_not_fill_are_told(
+    line: str, kind: Kind, address: int, columns: int, rows: str
+) -> None:
+    size = 16 if "float4" in line else 8 if "float2" in line else 4
+    place = Allocation(0, 8 * columns)
+    finding = Finding(kind, at(2), 1, (0, 0, 0), (0, 0, 0), space="global", address=address, size=size)
+    given = record(findings=(replace(finding, array="B", allocation=place),))
+    arrays = {"B": ArrayType(np.dtype(np.float32), (2, columns))}
+    source = f"__global__ void f(float* B) {{\n{line}\n}}\n"
+    ((found,),) = (item.findings for item in located([given], arrays, source, {"M": 2, "N": columns}))
+    assert found.uneven_rows == rows
+    many = size // 4
+    assert (f'`when = "N % {many} != 0"` in its' in remedy(found)) == bool(rows)
+    again = replace(found, place=at(3))
+    told = [item.remedy for item in results([record(findings=(again, found))])]
+    assert (told[1] == SAME_CHANGE) == bool(rows)
 
 
 @pytest.mark.parametrize(
