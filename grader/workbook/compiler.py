@@ -134,6 +134,8 @@ class CompileFailed(WarpladderError):
         super().__init__(
             "\n".join([message, *further]), file=file, line=_place(errors, source, file), remedy=remedy
         )
+        self.of_launch = bool(errors) and errors[0].file == _NAME_MAP
+        """The code may be right, and has no such kernel as the launch block names."""
         self.log = error.log
         self.diagnostics = error.diagnostics
 
@@ -548,6 +550,24 @@ def _is_of_c(kernel: str, source: str) -> bool:
     return bool(re.search(rf'extern "C"\s+__global__[^;{{}}]*\b{re.escape(kernel)}\s*\(', plain(source)))
 
 
+def _named_alike(kernel: str, source: str) -> str:
+    """How a launch and the one kernel that no launch names come to the same name; "" where that is not to be seen."""
+    text, line = plain(source), _block_line(source, f'"{kernel}"')
+    free = [each for each in _KERNEL.finditer(text) if _block_line(source, f'"{each[1]}"') is None]
+    if (
+        len(free) != 1
+        or line is None
+        or not kernel.isidentifier()
+        or re.search(r"\b(namespace|template)\b", text)
+    ):
+        return ""
+    (only,) = free
+    return (
+        f'. Write `kernel = "{only[1]}"` in line {line}, or name the kernel `{kernel}` in line '
+        f"{line_at(text, only.start(1))}"
+    )
+
+
 def _explain_lookup(item: Diagnostic, source: str) -> tuple[str, str]:
     kernel = (
         item.excerpt.splitlines()[0].removeprefix("#pragma nv_mangled_name ").strip() if item.excerpt else ""
@@ -556,7 +576,7 @@ def _explain_lookup(item: Diagnostic, source: str) -> tuple[str, str]:
     if "undefined" in item.message:
         return (
             f"the launch block names the kernel `{kernel}`, which the file does not have",
-            f"its kernels: {kernels}",
+            f"its kernels: {kernels}{_named_alike(kernel, source)}",
         )
     if _SEVERAL in item.message and "template" not in source:
         return (

@@ -172,7 +172,8 @@ def prepare(file: KernelFile, arch: str) -> Kernel:
             build = compiler.compile_source(file.source, file=file.path, kernels=file.kernels, arch=arch)
             kernel = Kernel(file, build, constants.result())
     except CompileFailed as error:
-        raise Refused("error", f"The compiler refuses it: {error}") from None
+        whose = "" if error.of_launch else "The compiler refuses it: "
+        raise Refused("error", f"{whose}{error}") from None
     except WarpladderError as error:
         if error.file is None:
             raise

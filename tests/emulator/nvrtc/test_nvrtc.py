@@ -460,6 +460,12 @@ HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
             ['identifier "b" is undefined', "*C = b;", "^"],
         ),
         ("__global__ void gem(float*) {}", 3, ["the kernel `gemm`", "its kernels: gem"]),
+        (
+            "__global__ void gem(float*) {}",
+            3,
+            ['its kernels: gem. Write `kernel = "gem"` in line 3, or name the kernel `gemm` in line 5'],
+        ),
+        ("__global__ void gem() {}\n__global__ void geem() {}", 3, ["its kernels: gem, geem"]),
         ("template <int N> __global__ void gemm(float*) {}", 3, ["is a template", "gemm<…>"]),
         ("__device__ void gemm(float*) {}", 3, ["is not a kernel", "__global__"]),
         ("__global__ void gemm(float*) {}\nint main() { return 0; }", 6, ["host function", "main()"]),

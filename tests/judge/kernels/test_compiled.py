@@ -117,6 +117,14 @@ def test_the_kernel_of_another_topic_is_told(topic: str) -> None:
     assert f"ladder grade {topic} mine.cu" in refusal.value.reason
 
 
+@pytest.mark.parametrize(("body", "says"), [("", "^mine.cu:3: the launch block"), ("x", "^The compiler ")])
+def test_what_the_launch_block_names_is_no_word_of_the_compiler(body: str, says: str) -> None:
+    launch = '/// launch\n[[launch]]\nkernel = "f"\ngrid = ["1"]\nblock = ["1"]\n///'.replace("\n", "\n// ")
+    source = f"// {launch}\n__global__ void g() {{ {body} }}"
+    with pytest.raises(Refused, match=says):
+        prepare(parse_source(source, TOP.signature, Path("mine.cu")), "sm_90a")
+
+
 def test_errors_of_ptxas_name_the_line_of_the_instruction(tmp_path: Path) -> None:
     source = (
         'extern "C" __global__ void k()\n{\n    asm volatile("setmaxnreg.inc.sync.aligned.u32 300;");\n}\n'
