@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from functools import cached_property
 from grader.emulator.nvrtc.compilation import PINNED, Build, Resources
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import DeviceKind, Launch, Load, Pointer, Scalar, Tensor
-from grader.judge.kernels.limits import Limits, by_architecture, by_limits
+from grader.judge.kernels.limits import Limits, by_architecture, by_limits, smaller_block
 from grader.judge.refused import Refused
 from grader.workbook import compiler, topics
 from grader.workbook.compiler import CompileFailed
@@ -109,8 +110,11 @@ class Kernel:
         for item, launch in zip(planned.launches, launches, strict=True):
             used = self.resources(launch)
             block, grid = (self._depends(sides) for sides in (item.spec.block, item.spec.grid))
+            most = limits["max_threads_per_block"]
+            fixed = math.prod(launch.block) > most and not block
+            smaller = smaller_block(self.file, item.spec, most) if fixed else ""
             impossible = by_limits(
-                launch, used.shared_bytes, used.registers, limits, exchanged=block and not grid
+                launch, used.shared_bytes, used.registers, limits, block and not grid, smaller
             )
             if impossible:
                 raise impossible.refused(self.file.path, item.spec)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,16 @@ from grader.errors import WarpladderError
 from grader.judge.child.protocol import Launch
 from grader.judge.refused import GridEnds, Refused
 from grader.workbook import compiler
+from grader.workbook.cuda_source import numbers
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.launches.spec import LaunchSpec
 
 Limits = Mapping[str, int]
+
+_MORE = "let each thread compute more elements, or use more blocks"
+_DEFINED = re.compile(
+    r"(?:#\s*define|\bconstexpr|\bconst)\b[\w\s]{0,40}?\b(?P<name>\w+)\s*[=\s]\s*(?P<value>\d{1,9})\b(?=\s*(?:;|/|$))"
+)
 
 HOPPER = (9, 0)
 """The first compute capability with clusters and tensor maps."""
@@ -55,10 +62,15 @@ def by_architecture(file: KernelFile, arch: str) -> Refused | None:
 
 
 def by_limits(
-    launch: Launch, static_shared: int, registers: int, limits: Limits, exchanged: bool = False
+    launch: Launch,
+    static_shared: int,
+    registers: int,
+    limits: Limits,
+    exchanged: bool = False,
+    smaller: str = "",
 ) -> Impossible | None:
     """What of a launch the device cannot do; None where it can be made. `exchanged`: its block depends on the problem,
-    and its grid does not."""
+    and its grid does not. `smaller`: what makes its block small enough, where that is known."""
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     if threads > limits["max_threads_per_block"]:
         blocks = math.prod(launch.grid)
@@ -68,10 +80,11 @@ def by_limits(
             f"{limits['max_threads_per_block']}",
             f"Are `grid` and `block` exchanged? `block` counts the threads of a block, {_by(launch.grid)} is `grid`."
             if exchanged and 1 < blocks <= limits["max_threads_per_block"]
+            else smaller
+            if smaller
             else "Take blocks of 256 and a grid of cdiv(N, 256), and count the blocks before in the index."
             if blocks == 1
-            else "Make `block` smaller, by the constant that it is made of where it has one, and let each thread "
-            "compute more elements, or use more blocks.",
+            else f"Make `block` smaller, by the constant that it is made of where it has one, and {_MORE}.",
         )
     for axis, extent in zip("xyz", launch.block, strict=True):
         if extent > limits[f"max_block_dim_{axis}"]:
@@ -97,6 +110,37 @@ def by_limits(
         or _of_resources(threads, static_shared, launch.shared_bytes, registers, limits)
         or _of_cooperation(launch, static_shared + launch.shared_bytes, registers, limits)
     )
+
+
+def smaller_block(file: KernelFile, spec: LaunchSpec, most: int) -> str:
+    """The one constant whose number makes a block that no problem changes small enough, with its line; "" of others."""
+    lines, before = file.source.splitlines(), numbers(file.source)
+    found: list[tuple[int, int, str]] = []
+    for number, line in enumerate(lines, 1):
+        if not (defined := _DEFINED.search(line)):
+            continue
+        value = int(defined["value"])
+        for power in _powers_below(value):
+            changed = f"{line[: defined.start('value')]}{power}{line[defined.end('value') :]}"
+            values = numbers("\n".join([*lines[: number - 1], changed, *lines[number:]]))
+            if not all(side.names <= values.keys() for side in spec.block):
+                break
+            sides = [int(side.evaluate(values)) for side in spec.block]
+            if not 0 < math.prod(sides) <= most:
+                continue
+            said = (
+                f"`{defined['name']} = {power}` in line {number} makes that {_by(sides)} = {math.prod(sides)}"
+            )
+            names = {name for side in spec.grid for name in side.names}
+            follows = any(before.get(name) != values.get(name) for name in names)
+            found.append((math.prod(sides), value, f"{said}." if follows else f"{said}: {_MORE}."))
+            break
+    return max(found)[-1] if found else ""
+
+
+def _powers_below(value: int) -> Iterator[int]:
+    """The powers of two that are less, the largest first."""
+    return (1 << bits for bits in reversed(range(min((value - 1).bit_length(), 16))))
 
 
 def _of_cluster(launch: Launch) -> Impossible | None:

@@ -100,6 +100,33 @@ def test_grid_and_block_are_exchanged_where_the_block_alone_follows_the_sizes(
     assert ("exchanged" in refused.value.reason) == asked
 
 
+@pytest.mark.parametrize(
+    ("block", "defined", "says"),
+    [
+        ('["SIDE", "SIDE"]', "constexpr int SIDE = 64;", "`SIDE = 32` in line 8 makes that 32 × 32 × 1 = 1024."),
+        ('["2 * SIDE"]', "#define SIDE 1500", "`SIDE = 512` in line 8 makes that 1024 × 1 × 1 = 1024."),
+        ('["SIDE", "H"]', "const int SIDE = 32, H = 64;", "Make `block` smaller, by the constant that it is made"),
+        ('["THREADS"]', "#define SIDE 64\n#define THREADS (SIDE * SIDE)", "`SIDE = 32` in line 8 makes that 1024 ×"),
+        (
+            '["W", "H"]',
+            "constexpr int SIDE = 16;\n#define W 32\nconstexpr int H = 64; // rows",
+            "`H = 32` in line 10 makes that 32 × 32 × 1 = 1024: let each thread compute more elements",
+        ),
+        ("[64, 64]", "constexpr int SIDE = 64;", "Make `block` smaller, by the constant"),
+    ],
+)  # fmt: skip
+def test_the_constant_that_makes_a_block_too_large_is_named(block: str, defined: str, says: str) -> None:
+    grid = '["cdiv(N, SIDE)", "cdiv(M, SIDE)"]'
+    head = (
+        f'// /// launch\n// [[launch]]\n// kernel = "hgemm"\n// grid = {grid}\n// block = {block}\n// ///\n'
+    )
+    source = f"{head}#include <cuda_fp16.h>\n{defined}{KERNEL}"
+    kernel = prepare(parse_source(source, HGEMM, Path("mine.cu")), "sm_90")
+    with pytest.raises(Refused) as refused:
+        kernel.plan({"M": 640, "N": 6400, "K": 8}, LIMITS)
+    assert says in refused.value.reason
+
+
 def test_the_line_of_the_key_is_named() -> None:
     file = read("cluster = [3]")
     impossible = by_limits(launch(grid=(4, 1, 1), cluster=(3, 1, 1)), 0, 32, LIMITS)
