@@ -50,6 +50,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from tiles.rows(lines)
     yield from values.begun_with(text, lines)
     yield from tiles.who_fills(lines)
+    yield from values.counted(lines)
     yield from values.cut(text, lines)
     yield from ends.at_ends(lines)
     yield from islice(ends.in_front_of_0(text, lines), SEVERAL)

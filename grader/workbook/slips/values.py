@@ -29,6 +29,11 @@ _CAST = re.compile(
     r"(?:\breinterpret_cast\s*<|\()\s*(?:const\s+)?(?P<wide>[A-Za-z_][\w ]*?)\s*(?:const\s*)?\*\s*[>)]\s*"
     r"(?:\(\s*|\(?\s*&\s*)(?P<place>(?P<array>\w+)\s*[+[]\s*(?P<index>[A-Za-z_]\w*)\s*(?:\]|(?=\))))"
 )
+_COUNTED = re.compile(
+    r"(?:\batomicAdd\w*\s*\(\s*&\s*\w+\[(?P<index>(?:[^\[\];]|\[[^\[\];]{0,60}\]){1,100})\]\s*,"
+    r"|\b\w+\[(?P<own>(?:[^\[\];]|\[[^\[\];]{0,60}\]){1,100})\]\s*\+=)"
+    r"\s*(?P<value>[A-Za-z_]\w*(?:\[[^\[\];]{1,60}\])?)\s*[;)]"
+)
 ARGUMENTS = r"(?:[^();]|\((?:[^()]|\([^()]*\))*\)){1,300}"
 ARGUMENT = re.compile(r"\s*((?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+?)\s*(?:,|$)")
 _INTEGERS_CUT = "An integer keeps no fractions."
@@ -49,6 +54,15 @@ def added_to(text: str) -> Iterator[Edit]:
         new = f"{found['to']} = {found['name']} + {found['term']};"
         why = f"Else `{found['name']}` has what earlier turns have added."
         yield in_text(text, *found.span("all"), new, why)
+
+
+def counted(lines: Sequence[Line]) -> Iterator[Edit]:
+    """The value that a count is of, added to it."""
+    for line in lines:
+        for found in _COUNTED.finditer(line.text):
+            index, value = found["index"] or found["own"], found["value"]
+            if re.search(rf"(?<![\w.\[]){re.escape(value)}(?!\w)", index):
+                yield in_place(line, found, "value", "1", f"A count goes up by 1, and not by `{value}`.")
 
 
 def cut(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
