@@ -36,6 +36,11 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("#define AT(r, c) (r * N + c)\nv = in[AT(y, (x + t))];", None),
         ("#define AT(r, c) ((r) * N + (c))\nv = in[AT(y + t, x + t)];", None),
         ("#define AT(r, c) at(r, c)\nv = in[AT(y + t, x + t)];", None),
+        ("v += __shfl_down_sync(FULL, v, 1);\nif (threadIdx.x == 0)\n    atomicAdd(out, v);",
+         "v += __shfl_down_sync(FULL, v, 1);\nif (threadIdx.x % 32 == 0)\n    atomicAdd(out, v);"),
+        ("const int t = threadIdx.x;\nv += __shfl_xor_sync(FULL, v, 1);\nif (!t && v != 0) { atomicAdd(&out[0], v); }",
+         "const int t = threadIdx.x;\nv += __shfl_xor_sync(FULL, v, 1);\n"
+         "if (threadIdx.x % 32 == 0 && v != 0) { atomicAdd(&out[0], v); }"),
         ("atomicAdd(&bins[in[i]], in[i]);", "atomicAdd(&bins[in[i]], 1);"),
         ("mine[32 * b + lane] += b;", "mine[32 * b + lane] += 1;"),
         ("atomicAdd(&bins[b], mine[b]);", None),

@@ -50,7 +50,10 @@ SHOWN = 3
 
 HALVES = "A tree's first step has to add the upper half of the block to the lower."
 STEP = "A tree halves its step from half of the block to 1: is one of the steps left out?"
-WARPS = "Each warp has a sum of its own: all of them have to be added."
+WARPS = (
+    "Each warp has a sum of its own: all of them have to be added, with an atomicAdd by one thread of each warp, or in "
+    "shared memory, by one warp behind a __syncthreads()."
+)
 SHUFFLE = "Each step has to add what a shuffle brings: v += __shfl_down_sync(0xffffffff, v, offset)."
 ONE_THREAD = (
     "What the other threads load never reaches it: a variable without __shared__ is each thread's own. Have each "

@@ -24,6 +24,7 @@ def edits(source: str) -> Iterator[Edit]:
         return  # a stranger's work, which patterns would take long to look through
     yield from threads.of_some(source)
     yield from threads.first_of_lanes(text, lines)
+    yield from islice(threads.each_warp(text[:MOST]), SEVERAL)
     yield from integers.wider(lines)
     yield from macros.unbracketed(text)
     yield from loops.starts(text)

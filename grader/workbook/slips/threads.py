@@ -15,7 +15,7 @@ from grader.workbook.cuda_source import (
     shared_arrays,
     shared_extents,
 )
-from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, Line, in_front, in_place
+from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, Line, in_front, in_place, in_text
 
 _BELOW = 10  # lines that may be for one thread
 _NAMED = 2  # by how many names a thread's number is followed
@@ -52,6 +52,10 @@ _ADDED = re.compile(
     r"(?P<add>)(?:atomicAdd\([^;]*,\s*(?P<value>[^;,]{1,60})\)|[^;=]{1,60}\+=\s*(?P<term>[^;]{1,60}))\s*;"
 )
 _FIRST_LANE = re.compile(r"(?:\blane\w*|\bthreadIdx\.x\s*(?:%\s*32|&\s*31)\s*\)?)\s*==\s*(?P<first>0)\b")
+_ONE_ADDS = (
+    r"\bif\s*\(\s*(?P<first>(?:{0})\s*(?:==\s*0|<\s*1)|!\s*(?:{0}))\s*(?:&&[^;{{}}]{{1,60}})?\)\s*\{{?\s*atomicAdd\(\s*[^;]{{1,100}},"
+    r"\s*[A-Za-z_]\w*\s*\)\s*;"
+)
 _FIRST = re.compile(r"(?:\(|&&|\|\|)\s*(?P<name>\w+)\s*==\s*0\b")
 _ONE_ROW = re.compile(
     r"(?:\(|&&|\|\|)\s*threadIdx\.[xyz]\s*==\s*(?P<which>(?!0\b)[\w.]+(?:\s*-\s*1)?)\s*(?=\)|&&|\|\|)"
@@ -205,6 +209,14 @@ def last_lane(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _FIRST_LANE.finditer(line.text):
             why = "By shuffles up, the last lane has the sum of all."
             yield in_place(line, found, "first", "31", why)
+
+
+def each_warp(text: str) -> Iterator[Edit]:
+    """What one thread of a block adds, where a shuffle leaves a sum in the first lane of each warp."""
+    threads = "|".join([r"threadIdx\.x", *dict.fromkeys(_IN_BLOCK.findall(text))])
+    for found in re.finditer(_ONE_ADDS.format(threads), text) if "__shfl_" in text else ():
+        why = "Each warp has a sum of its own, and a shuffle reads lanes of its own warp alone."
+        yield in_text(text, *found.span("first"), "threadIdx.x % 32 == 0", why)
 
 
 def one_for_all(lines: Sequence[Line]) -> Iterator[Edit]:

@@ -61,6 +61,10 @@ LAUNCHED = Launch("k", (8, 1, 1), (128, 1, 1), 0, ())
     [
         (PLACE % 128 < 64, "the elements of threads 64 to 127 of each block are never added (511 of 1023)"),
         (PLACE % 128 == 127, "only the elements of thread 127 of each block are in the sum (7 of 1023)"),
+        (
+            PLACE % 128 < 32,
+            "of them have to be added, with an atomicAdd by one thread of each warp, or in shared memory",
+        ),
         (PLACE % 6 != 1, "elements i with i % 6 == 1 are never added"),
         ((PLACE % 6 != 1) | (PLACE == 7), "170 of 1023 elements are never added, the first of them 1"),
         (
