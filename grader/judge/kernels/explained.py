@@ -159,6 +159,7 @@ def explained(
             left = _left(current.file.source, case, outcome)
             known = left or f"{first.zeros} {_where([first, *others])}".rstrip()
         told = refusal.saying(refusal.reason.replace(before, known))
+    told = _with_rest(told, current.file.source)
     if not (comparison.explained or rounded):
         told = _with_quotient(told, current)
     return _traced(told, current, runner, case, comparison.mismatch)
@@ -243,6 +244,12 @@ def _tails(source: str) -> str:
     tile = any(cuda_source.shared_arrays(source).values())
     where = ["the tail of a loop"] * loop + ["the edge of a tile"] * tile
     return f", at {' or '.join(where)}" if where else ""
+
+
+def _with_rest(refusal: Refused, source: str) -> Refused:
+    """With the line and the statement by which threads take what is left, where they are known."""
+    said = vectors.one_of_rest(source)
+    return refusal.saying(refusal.reason.replace(missing.ONE_BY_ONE, said)) if said else refusal
 
 
 def _with_quotient(refusal: Refused, current: KernelSubmission) -> Refused:

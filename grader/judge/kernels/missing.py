@@ -28,10 +28,11 @@ TILES = (8, 128)
 AXES: Mapping[str, tuple[int, ...]] = {"row": (1, 0), "column": (0, 1), "element": (0,)}
 """The sides of a grid that go along rows, columns, or all elements of an array, the likelier first."""
 
-LEFT = (
-    "too few where a thread takes several at a time. Let threads take these one by one, each its own: in a loop right "
-    "behind the one that takes several, or on a condition."
+ONE_BY_ONE = (
+    "Let threads take these one by one, each its own: in a loop right behind the one that takes several, or on a "
+    "condition."
 )
+LEFT = f"too few where a thread takes several at a time. {ONE_BY_ONE}"
 _CONDITION = re.compile(r"\bif\b|\?|&&|\|\||\b(?:max|min|clamp)\s*\(")
 _NEIGHBOUR = re.compile(r"(?<![\w.*])(?!(?:thread|block)Idx)[A-Za-z_]\w*\s*[-+]\s*\w+\s*(?:\]|;|[<>)]|&&)")
 """A thread's index and an offset."""

@@ -25,6 +25,23 @@ _VIEW = re.compile(
 _INPUT = re.compile(r"\bconst\s+(?P<kind>\w+)\s*\*\s*(?:const\s+|__restrict__\s+)*(?P<name>\w+)")
 
 
+_BELOW = re.compile(
+    r"(?P<name>\w+) ?< ?(?P<size>\w+)(?: ?/ ?(?P<by>\w+))?"
+    r"|(?P<many>\d+) ?\* ?(?P<own>\w+) ?\+ ?(?:(?P<last>\d+) ?<|(?P=many) ?<=) ?(?P<most>\w+)"
+)
+_QUOTIENT = re.compile(r"\b(\w+)\s*=\s*(\w+)\s*/\s*(\w+)\s*;")
+_NUMBER = (
+    r"\b{0}\s*=\s*(?:(?:\w+|\w+<\w+>)?\s*\(\s*blockIdx\.x\s*\)|(?:\(\w+\)\s*)?blockIdx\.x)\s*\*\s*[\w.]+\s*\+"
+    r"\s*threadIdx\.x\s*;|\b{0}\s*=\s*threadIdx\.x\s*\+\s*blockIdx\.x\s*\*\s*[\w.]+\s*;"
+    r"|\b{0}\s*=\s*blockDim\.x\s*\*\s*blockIdx\.x\s*\+\s*threadIdx\.x\s*;"
+)
+"""How a variable is set that is a thread's number in the grid."""
+_ONE_OF_REST = (
+    "Behind the body of `if ({own})` in line {line}, let threads take these one each: with `if ({name} < {size} % "
+    "{by})`, the element `{size} / {by} * {by} + {name}`."
+)
+
+
 @dataclass(frozen=True)
 class Whole:
     """A condition that lets whole vectors of an array pass."""
@@ -59,6 +76,32 @@ def only_whole(source: str) -> Iterator[Whole]:
             rest[max(part.start - begins, 0) : part.end - begins] = " " * (part.end - max(part.start, begins))
         if found and not re.search(rf"\b{name}\b", "".join(rest)):
             yield found[0][1]
+
+
+def one_of_rest(source: str) -> str:
+    """Where each thread of the grid takes a whole vector, on a condition: how it takes one element of what is left as
+    well; "" of another kernel, and of one that has something for what is left."""
+    text = looked_at(source)
+    if text.count("__global__") != 1 or "Idx.y" in text:
+        return ""
+    quotients = {name: (size, by) for name, size, by in _QUOTIENT.findall(text)}
+    for found in islice(_IF.finditer(text), _MOST):
+        own = " ".join(found["condition"].split())
+        compared = _BELOW.fullmatch(own)
+        name = compared and (compared["name"] or compared["own"])
+        if not compared or not re.search(_NUMBER.format(name), text):
+            continue
+        size, by = compared["size"] or compared["most"], compared["by"] or compared["many"]
+        size, by = (size, by) if by else quotients.get(size, ("", ""))
+        if compared["last"] and int(compared["last"]) != int(by) - 1:
+            continue
+        alone = not re.match(r"\s*else\b", text[found.end() + len(body_of(text, found.end())) :])
+        in_loop = any(each.inside <= found.start() < each.inside + len(each.body) for each in loops_of(text))
+        if alone and not in_loop and constant(text, by) in _VECTORS and not re.search(rf"\b{size}\s*%", text):
+            return _ONE_OF_REST.format(
+                own=own, line=line_at(text, found.start()), name=name, size=size, by=by
+            )
+    return ""
 
 
 def _without_views(text: str) -> str:

@@ -269,6 +269,16 @@ def test_where_few_elements_tell_nothing_it_is_said_of_a_larger_case(tmp_path: P
     assert "where N=1. At N=1023, they are all elements from 1020 on, the last 3 of 1023" in reason
 
 
+def test_what_is_left_is_told_with_the_line_behind_which_it_is_taken(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    own = "int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < N / 4)\n        for (int j = 4 * i;"
+    file.write_text(
+        NO_REST[: NO_REST.index("int i")] + own + " j < 4 * i + 4; j++) c[j] = a[j] + b[j];\n}\n", "utf-8"
+    )
+    reason = marked(topics.load("vector_add"), file).reason or ""
+    assert "`if (i < N / 4)` in line 10, let threads take these one each: with `if (i < N % 4)`" in reason
+
+
 def test_where_nothing_is_written_the_fault_in_a_larger_case_is_told(tmp_path: Path, marked: Marking) -> None:
     file = tmp_path / "mine.cu"
     file.write_text(FLOAT4, "utf-8")

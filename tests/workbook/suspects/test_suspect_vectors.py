@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.workbook.suspects.vectors import Whole, only_whole
+from grader.workbook.suspects.vectors import Whole, one_of_rest, only_whole
 
 KERNEL = "__global__ void k(const float* in, float* out, int N)\n{{\nint j = 4 * threadIdx.x;\n{}\n}}"
 VECTOR = "v = *(const float4*)&in[j];"
@@ -44,3 +44,26 @@ def test_what_is_left_behind_whole_vectors_is_told(body: str, condition: str | N
 )
 def test_what_is_loaded_elsewhere_is_not_told(body: str) -> None:
     assert [*only_whole(KERNEL.format(body))] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("if (i < N / 4) {\n    o[i] = v[i];\n}", "`if (i < N / 4)` in line 4"),
+        ("const int n = N / 4;\nif (i < n) o[i] = v[i];", "`if (i < n)` in line 5"),
+        ("if (4 * i + 3 < N) o[i] = v[i];", "`if (4 * i + 3 < N)` in line 4"),
+        ("if (4 * i + 4 <= N) o[i] = v[i];", "`if (4 * i + 4 <= N)` in line 4"),
+        ("if (4 * i + 2 < N) o[i] = v[i];", ""),
+        ("if (i < N / 4) o[i] = v[i];\nelse out[i] = 0;", ""),
+        ("if (i < N / 4) o[i] = v[i];\nif (i == N % 4) out[i] = 0;", ""),
+        ("for (int k = 0; k < 2; ++k) { if (i < N / 4) o[i] = v[i]; }", ""),
+        ("if (j < N / 4) o[j] = v[j];", ""),  # of the block alone
+    ],
+)
+def test_one_of_what_is_left_for_each_thread_is_told_with_its_condition(body: str, says: str) -> None:
+    body = f"const size_t i = size_t(blockIdx.x) * B + threadIdx.x;\n{body}"
+    said = one_of_rest(
+        f"__global__ void k(const float* in, float* out, int N)\n{{\n{body}\nint j = threadIdx.x;\n}}"
+    )
+    assert says in said
+    assert ("with `if (i < N % 4)`, the element `N / 4 * 4 + i`." in said) == bool(says)
