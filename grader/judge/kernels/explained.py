@@ -54,7 +54,7 @@ from grader.results import FindingResult, Mismatch
 from grader.workbook import cuda_source, suspects, units
 from grader.workbook.edit import Edit, lines_of
 from grader.workbook.kernel_file import KernelFile
-from grader.workbook.slips import macros, threads
+from grader.workbook.slips import longer, macros, threads
 from grader.workbook.suspects import integers, loops, shared_memory, sums, vectors
 
 FEW = 3
@@ -439,9 +439,10 @@ def _mended(
     if seen and _overwrites(seen, "global") and not _overlapping(seen, source):
         # By an index without a block's number: that may be what is wrong, or who stores, and nothing else.
         only = (*source_tries.index_lines(source), seen.line or 0)
+    too_small = _too_small(seen, source)
     if only:
         macro = macros.unbracketed(cuda_source.plain(source))  # by which an index may be formed
-        only = (*only, *(edit.line for edit in (*wider, *macro)))
+        only = (*only, *(edit.line for edit in (*wider, *macro, *too_small)))
     if work(runner.topic, case.problem) > SMALL and not repeats(outcome):
         if not wider:  # numbers that small cases do not come to
             return None
@@ -455,9 +456,18 @@ def _mended(
             return mend
     if seen and seen.kind not in MENDED and not only and not _overlapping(seen, source):
         return None
-    mend = source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only, known)
+    line = seen.line if seen else None
+    mend = source_tries.mended(runner, current.compiled, cases, line, only, known, too_small)
     of_none = loops.all_by_each(source) if mend is None and repeats(outcome) else None
     return mend if of_none is None else source_tries.Mend(of_none[1], of_none[0])
+
+
+def _too_small(seen: FindingResult | None, source: str) -> list[Edit]:
+    """An array in shared memory made longer, where a thread goes beyond its end, or maybe beyond that of a row."""
+    if seen is None or seen.space != "shared" or not seen.array:
+        return []
+    in_rows = _overwrites(seen, "shared") and len(seen.shape or ()) > 1
+    return [*longer.edits(source, seen.array)] if seen.kind == "out_of_bounds" or in_rows else []
 
 
 def _is_explained(comparison: Comparison) -> bool:

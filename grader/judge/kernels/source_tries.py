@@ -90,11 +90,12 @@ def mended(
     line: int | None,
     only: Collection[int] = (),
     among: Sequence[Edit] = (),
+    longer: Sequence[Edit] = (),
 ) -> Mend | None:
     """What makes all of these cases come out right, and the topic's others; None for nothing. `line` is where
     something was seen to be wrong: changes of it, and of the condition above it, are tried first. With `only`, none but
-    those of these lines are, and with `among` none but those. What stands as the task gives it is not what is wrong, so
-    changes of that alone are not tried."""
+    those of these lines are, and with `among` none but those; those of `longer` before any that makes an index smaller.
+    What stands as the task gives it is not what is wrong, so changes of that alone are not tried."""
     source = kernel.file.source
     if source.count("\n") > LONGEST or source == runner.topic.starter_text:  # which asks for that change
         return None
@@ -103,7 +104,7 @@ def mended(
     # What adds nothing else does away with NaN and infinities as well.
     any_there_are = tried[0].kind != "special"
     launched = _launched(kernel) if any_there_are and line is None and not among else iter(())
-    candidates = [*among] or _candidates(kernel, line, only, any_there_are)
+    candidates = [*among] or _candidates(kernel, line, only, any_there_are, longer)
     for edit, changed in chain(compiled(kernel, candidates), launched):
         ran: dict[Case, Outcome] = {}
         for case in tried:
@@ -247,7 +248,9 @@ def _share(record: Record) -> float:
     return record.longest_block * record.grid_blocks / max(executed, 1)
 
 
-def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_there_are: bool) -> list[Edit]:
+def _candidates(
+    kernel: Kernel, line: int | None, only: Collection[int], any_there_are: bool, longer: Sequence[Edit] = ()
+) -> list[Edit]:
     """The changes that are tried, one for each text that comes of them. One that leaves a loop to do the same each time
     takes away what it was written for."""
     source = kernel.file.source
@@ -256,7 +259,7 @@ def _candidates(kernel: Kernel, line: int | None, only: Collection[int], any_the
     found: dict[str, Edit] = {}
     about = _about(kernel, line) if any_there_are else set()
     small = small_edits.edits(source, about) if any_there_are else ()
-    for edit in chain(known, slips.guards(source), small):
+    for edit in chain(known, slips.guards(source), longer, small):
         if not edit.lines(source) <= kernel.file.given and (not only or edit.line in only):
             found.setdefault(edit.applied(source), edit)
     found.pop(source, None)

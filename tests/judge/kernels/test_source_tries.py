@@ -691,3 +691,58 @@ def test_what_each_block_takes_of_a_rest_is_mended_where_the_sums_tell_how_much_
     result = marked(topics.load("histogram"), tmp_path / "mine.cu", problem_overrides={"N": 8195})
     assert "With `blockIdx.x == 0 &&` in front of the condition in line 19 it" in (result.reason or "")
     assert result.mended_line == 19
+
+
+PADDED = """\
+// /// launch
+// [[launch]]
+// kernel = "transpose"
+// grid = ["cdiv(N, TILE)", "cdiv(M, TILE)"]
+// block = ["TILE", "TILE"]
+// ///
+constexpr int TILE = 8;
+extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
+{
+    __shared__ float tile[TILE * TILE];
+    const int x = threadIdx.x, y = threadIdx.y, pitch = TILE + 1;
+    int column = blockIdx.x * TILE + x, row = blockIdx.y * TILE + y;
+    if (row < M && column < N) tile[y * pitch + x] = in[size_t(row) * N + column];
+    __syncthreads();
+    column = blockIdx.y * TILE + x, row = blockIdx.x * TILE + y;
+    if (row < N && column < M) out[size_t(row) * M + column] = tile[x * pitch + y];
+}
+"""
+IN_ROWS = PADDED.replace("y * pitch + x", "y][x").replace("x * pitch + y", "x][y")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            PADDED,
+            "With `tile[TILE * (TILE + 1)]` in place of `tile[TILE * TILE]` in line 10 it comes out right.",
+        ),
+        (
+            IN_ROWS.replace("TILE * TILE", "TILE][TILE / 2"),
+            "With `tile[TILE][TILE]` in place of `tile[TILE][TILE / 2]` in line 10 it comes out right. A row of `tile` "
+            "is shorter than its index: what is beyond the end lies in the next row.",
+        ),
+        (
+            IN_ROWS.replace("TILE * TILE", "TILE / 2][TILE + 1"),
+            "With `tile[TILE][TILE + 1]` in place of `tile[TILE / 2][TILE + 1]` in line 10 it comes out right.",
+        ),
+        (
+            PADDED.replace("__shared__ float tile[TILE * TILE]", "extern __shared__ float tile[]").replace(
+                "// ///\nconst", '// shared = "4 * TILE * TILE"\n// ///\nconst'
+            ),
+            "With `TILE * (TILE + 1)` in place of `TILE * TILE` in line 6 it comes out right.",
+        ),
+    ],
+)
+def test_an_array_in_shared_memory_is_made_longer_before_its_index_is_made_smaller(
+    text: str, said: str, tmp_path: Path, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(text, "utf-8")
+    result = marked(topics.load("transpose"), file, problem_overrides={"M": 33, "N": 31})
+    assert said in (result.reason or "")
