@@ -1016,6 +1016,16 @@ def counted(source: str) -> Iterator[Counted]:
                 yield Counted(number, cast(Axis, found["axis"]), factor, threads)
 
 
+def other_blocks(source: str, block: Sequence[int]) -> list[Counted]:
+    """The indices over all blocks by which a block has other threads along an axis than it has, the first of those that
+    count the same."""
+    found: dict[tuple[Axis, int | None], Counted] = {}
+    for each in counted(source):
+        if each.threads not in (None, block["xyz".index(each.axis)]):
+            found.setdefault((each.axis, each.threads), each)
+    return [*found.values()]
+
+
 @dataclass(frozen=True)
 class Halved:
     """A step that is halved until nothing is left of it, by which threads add elements in pairs."""

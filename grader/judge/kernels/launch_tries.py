@@ -13,14 +13,15 @@ from msgspec import structs
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
+from grader.judge.correctness.findings import AXES
 from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.limits import Limits
 from grader.judge.kernels.source_tries import compiled, everywhere
 from grader.judge.refused import Refused
-from grader.workbook import begins
+from grader.workbook import begins, cuda_source
 from grader.workbook.edit import Edit, instead
-from grader.workbook.expressions import Expression
+from grader.workbook.expressions import Expression, parse
 from grader.workbook.reference import Problem
 
 _STRING = re.compile(r'"([^"]*)"')
@@ -78,6 +79,8 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
         return ""
     tried, sizes = to_be_right(runner, case), [size.name for size in runner.topic.signature.sizes]
     limits = runner.child.hello().limits
+    if one := _of_block(runner, kernel, tried):
+        return one
     for said, way in WAYS.items():
         if _of_one_side(kernel) and said in OF_TWO_SIDES:
             continue
@@ -166,6 +169,32 @@ def _of_counts(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str
                         said = instead(line, *there[place].span(1), count.text)
                     return f"With {said} in line {number} it comes out right. `{scratch.name}` has as many elements."
     return ""
+
+
+def _of_block(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
+    """The block by which a kernel counts, where that of its only launch differs along several axes: with one of them
+    alone it would be wrong again. Not where x and y are exchanged."""
+    source, specs = kernel.file.source, kernel.file.launches
+    planned = kernel.plan(tried[0].problem, runner.child.hello().limits).launches
+    differ = cuda_source.other_blocks(source, planned[0].block) if len(specs) == len(planned) == 1 else []
+    counted = {found.axis: found.factor for found in differ if found.factor}
+    exchanged = all(found.threads == planned[0].block["yxz".index(found.axis)] for found in differ)
+    if len(differ) < 2 or len(counted) < len(differ) or exchanged:
+        return ""
+    x, y, z = (
+        parse(counted[axis]) if axis in counted else side
+        for axis, side in zip(AXES, specs[0].block, strict=True)
+    )
+    used = {name: value for name, value in cuda_source.numbers(source).items() if name in counted.values()}
+    file = replace(kernel.file, launches=(replace(specs[0], block=(x, y, z)),))
+    if not everywhere(runner, replace(kernel, file=file, constants=kernel.constants | used), tried):
+        return ""
+    texts = [side.text if side.text.isdecimal() else f'"{side.text}"' for side in (x, y, z)]
+    block, line = ", ".join(texts[: 2 if z.text == "1" else 3]), specs[0].line_of("block")
+    first, *others = differ
+    counts = [f"Line {first.line} counts {first.threads} threads a block in {first.axis}"]
+    counts += [f"line {each.line} counts {each.threads} in {each.axis}" for each in others]
+    return f"With `block = [{block}]` in line {line} it comes out right. {', and '.join(counts)}."
 
 
 def _of_one_side(kernel: Kernel) -> bool:

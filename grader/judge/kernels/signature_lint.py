@@ -174,15 +174,17 @@ def _of_blocks(kernel: Kernel, launch: Launch) -> Iterator[str]:
                 f"Line {found.line} adds threadIdx.{found.axis} to the number of the block: block 1 begins at element "
                 f"{threads}, which is blockIdx.{found.axis} * blockDim.{found.axis}."
             )
-        if (
-            found.threads is not None
-            and found.threads != threads
-            and not cuda_source.loops(kernel.file.source)
-        ):
-            yield (
-                f"Line {found.line} counts {found.threads} threads a block in {found.axis}, and the launch block has "
-                f"{threads}: {_one_size(found.threads, threads, found.axis, kernel.file.source)}."
-            )
+    differ = cuda_source.other_blocks(kernel.file.source, launch.block)
+    if differ and not cuda_source.loops(kernel.file.source):
+        yield " ".join(_of_count(kernel, launch, found) for found in differ)
+
+
+def _of_count(kernel: Kernel, launch: Launch, found: cuda_source.Counted) -> str:
+    threads, counted = launch.block["xyz".index(found.axis)], found.threads or 0
+    return (
+        f"Line {found.line} counts {counted} threads a block in {found.axis}, and the launch block has {threads}: "
+        f"{_one_size(counted, threads, found.axis, kernel.file.source)}."
+    )
 
 
 def _one_size(counted: int, threads: int, axis: str, source: str) -> str:

@@ -299,3 +299,36 @@ def test_what_is_exchanged_is_tried_on_the_smaller_device_that_the_kernel_is_wro
     reason = marked(topics.load("histogram"), file, problem_overrides={"N": 65549}).reason or ""
     assert reason.startswith("As if the GPU had one multiprocessor")
     assert "exchanged" not in reason  # it has a thread for each element on a whole device alone
+
+
+OF_SQUARES = """// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["cdiv(N, WIDE)", "cdiv(M, HIGH)"]
+// block = [8, 4]
+// ///
+constexpr int WIDE = 4;
+constexpr int HIGH = 8;
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    const int column = blockIdx.x * WIDE + threadIdx.x;
+    const int row = blockIdx.y * HIGH + threadIdx.y;
+    if (row < M && column < N) out[size_t(row) * N + column] = in[size_t(row) * N + column] + bias[column];
+}
+"""
+
+
+@pytest.mark.parametrize(("wide", "high", "block"), [("2", "8", '"WIDE", "HIGH"'), ("16", "16", "16, 16")])
+def test_a_block_that_differs_along_both_axes_from_what_is_counted_is_told_with_both(
+    wide: str, high: str, block: str, tmp_path: Path, marked: Marking
+) -> None:
+    text = OF_SQUARES.replace("WIDE = 4", f"WIDE = {wide}").replace("HIGH = 8", f"HIGH = {high}")
+    if "WIDE" not in block:
+        text = text.replace("* WIDE", f"* {wide}").replace("* HIGH", f"* {high}")
+    file = tmp_path / "mine.cu"
+    file.write_text(text, "utf-8")
+    reason = marked(topics.load("add_bias"), file, problem_overrides={"M": 33, "N": 1}).reason or ""
+    assert reason.endswith(
+        f"With `block = [{block}]` in line 5 it comes out right. Line 11 counts {wide} threads a block in x, and line "
+        f"12 counts {high} in y."
+    )

@@ -48,6 +48,10 @@ def said(text: str, *block: int) -> str | None:
         (INDEX.format("8 * blockIdx.x + threadIdx.x"), (32,),
          "Line 1 counts 8 threads a block in x, and the launch block has 32: let both use one constant, or "
          "blockDim.x."),
+        (INDEX.format("8 * blockIdx.x + threadIdx.x, y = 4 * blockIdx.y + threadIdx.y"), (32, 8),
+         "Line 1 counts 8 threads a block in x, and the launch block has 32: let both use one constant, or "
+         "blockDim.x. Line 1 counts 4 threads a block in y, and the launch block has 8: let both use one constant, or "
+         "blockDim.y."),
         (INDEX.format(X), (32, 8), "The block has 8 threads along y, and the kernel does not use threadIdx.y: all 8 do "
          "the same. Take elements by `blockIdx.y * blockDim.y + threadIdx.y` too, or give `block` x alone."),
         ("const int B = 96;\n" + HALVES.format("B"), (96,),
