@@ -11,10 +11,10 @@ from itertools import islice
 
 from grader.workbook.cuda_source import plain
 from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, lines_of
-from grader.workbook.slips import ends, indices, loops, macros, pointers, threads, tiles, values
+from grader.workbook.slips import ends, indices, kept, loops, macros, pointers, threads, tiles, values
 from grader.workbook.suspects import integers
 
-_CALLS = 20  # that are looked at: bounds a stranger's work
+_CALLS = 20  # that are looked at, as values that are kept: bounds a stranger's work
 
 
 def edits(source: str) -> Iterator[Edit]:
@@ -28,7 +28,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from integers.wider(lines)
     yield from macros.unbracketed(text)
     yield from loops.starts(text)
-    yield from loops.kept(text[:MOST])
+    yield from islice(kept.edits(text[:MOST]), _CALLS)
     yield from islice(loops.asked_first(text[:MOST]), SEVERAL)
     yield from islice(loops.whole_runs(text[:MOST]), SEVERAL)
     yield from islice(values.added_to(text[:MOST]), SEVERAL)

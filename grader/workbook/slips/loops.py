@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 
 from grader.workbook.cuda_source import line_at
-from grader.workbook.edit import SEVERAL, Edit, Line, all_instead, in_place, in_text, lines_around
+from grader.workbook.edit import SEVERAL, Edit, Line, in_place, in_text
 from grader.workbook.suspects.loops import loops_of
 
 _HALVING = re.compile(
@@ -22,14 +22,6 @@ _FROM = re.compile(
     r"\s*(?P=name)\s*<=?\s*(?P<end>\w+)\s*(?:;|&&)"
 )
 _COUNTER = re.compile(r"\w[\w ]*?\b(\w+)\s*=")
-_KEPT = re.compile(
-    r"^[ \t]*(?:const[ \t]+)?(?:float|double|int|unsigned|auto|half)[ \t]+(?:const[ \t]+)?(?P<name>\w+)[ \t]*=[ \t]*"
-    r"(?P<array>\w+)\[(?P<index>[A-Za-z_]\w*)\][ \t]*;",
-    re.MULTILINE,
-)
-_KEPT_SHARED = re.compile(
-    r"(?<=[;{])\s*(?P<name>\w+\[[\w.]+\])\s*=(?!=)\s*(?P<array>\w+)\[(?P<index>[A-Za-z_]\w*)\]\s*;"
-)
 _INDEX = re.compile(r"\b\w+\[(?P<index>[^\[\];]{1,80})\](?!\s*=(?!=))")
 _LOOP = re.compile(r"\b(for|while|do|switch)\b")
 _DO = re.compile(
@@ -159,24 +151,6 @@ def left(text: str) -> Iterator[Edit]:
         if loop and loop[-1][1] == "for":
             why = "`break` ends the loop, and the steps behind this one are left out too."
             yield in_text(text, *found.span("leave"), "continue", why)
-
-
-def kept(text: str) -> Iterator[Edit]:
-    """The first element of several that a thread takes, which a loop uses for all of them."""
-    for first in islice(chain(_KEPT.finditer(text), _KEPT_SHARED.finditer(text)), SEVERAL):
-        name, index = first["name"], first["index"]
-        read = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)(?!\s*=(?!=))")
-        for loop in islice(loops_of(text), SEVERAL):
-            if loop.inside <= first.end():
-                continue
-            used = list(read.finditer(text, loop.inside, loop.inside + len(loop.body)))
-            moved = re.search(rf"\b(\w+)\s*=\s*[^;=]*\b{index}\b[^;=]*", f"{loop.start};{loop.body}")
-            if used and moved and moved[1] not in (name, index):
-                new = f"{first['array']}[{moved[1]}]"
-                why = f"`{name}` is that of `{index}`, and the loop goes on to other elements."
-                places = [lines_around(text, *each.span()) for each in used]
-                changes = tuple((*each.span(), new) for each in used)
-                yield Edit(all_instead(places, new), places[0][0].number, changes, why)
 
 
 def without_counter(text: str) -> Iterator[Edit]:

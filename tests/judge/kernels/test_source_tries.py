@@ -746,3 +746,51 @@ def test_an_array_in_shared_memory_is_made_longer_before_its_index_is_made_small
     file.write_text(text, "utf-8")
     result = marked(topics.load("transpose"), file, problem_overrides={"M": 33, "N": 31})
     assert said in (result.reason or "")
+
+
+READ_ONCE = """\
+// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["M"]
+// block = [32]
+// ///
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    const float* from = in + size_t(blockIdx.x) * N;
+    float* to = out + size_t(blockIdx.x) * N;
+    if (threadIdx.x >= N) return;
+    const float shift = bias[threadIdx.x];
+    for (int i = threadIdx.x; i < N; i += 32) {
+        to[i] = from[i] + shift;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "With `bias[i]` in place of `shift` in line 14 it comes out right. Line 12 sets `shift`"),
+        (
+            {"const float shift = bias[threadIdx.x]": "int i = threadIdx.x; float shift = bias[i]",
+             "int i = threadIdx.x; i < N": "; i < N"},
+            "With `bias[i]` in place of `shift` in line 14 it comes out right. Line 12 sets `shift`",
+        ),
+        (
+            {"float shift": "float x = from[threadIdx.x], shift", "from[i]": "x"},
+            "With `from[i]` in place of `x` in line 14 and `bias[i]` in place of `shift` in line 14 it comes out "
+            "right. Line 12 sets `x` and line 12 sets `shift`",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_read_once_before_a_loop_is_tried_to_be_read_in_it(
+    changes: dict[str, str], said: str, tmp_path: Path, marked: Marking
+) -> None:
+    text = READ_ONCE
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    file = tmp_path / "mine.cu"
+    file.write_text(text, "utf-8")
+    result = marked(topics.load("add_bias"), file, problem_overrides={"M": 2, "N": 70})
+    assert f"{said} once, before the loop, which goes on to other elements." in (result.reason or "")
