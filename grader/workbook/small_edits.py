@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -285,6 +285,7 @@ def _edit(text: str, group: Sequence[_Small]) -> Edit:
 
 def _of_operators(parts: _Expressions) -> Iterator[_Small]:
     """Another operator, or none and one operand less; and what comes of the next operator done later."""
+    fixed = _fixed(parts)
     for at, token in enumerate(parts.tokens):
         sign, first = token.text, parts.begins(at)
         if first is not None and sign in _SETS and not parts.is_declared(first):
@@ -299,7 +300,10 @@ def _of_operators(parts: _Expressions) -> Iterator[_Small]:
         rank = _NEXT if sign in _OF_ENDS else _LAST if compares else _SOON.get(sign, _FAR)
         if sign == "-" and (at + 1 == last or right.isidentifier()):
             yield parts.changed(_FAR, first, last, f"{left} - {right} - 1")
-        for other in [_OF_ENDS[sign]] if sign in _OF_ENDS else _OTHER.get(sign, []):
+        others = [_OF_ENDS[sign]] if sign in _OF_ENDS else _OTHER.get(sign, [])
+        # A bound that is many times as far comes out right by luck, where there is room.
+        far = sign == "+" and fixed(left) and fixed(right) and _is_bound(parts, first, last)
+        for other in (other for other in others if not (far and other == "*")):
             yield parts.changed(rank, first, last, f"{left} {other} {right}")
         if compares:
             # Of numbers that are equal, or are not, one more or less would only have nobody go that way.
@@ -410,7 +414,7 @@ def _of_factors(parts: _Expressions) -> Iterator[_Small]:
     """A term of a sum, or what is added, counted in sizes or constants: a row by its length, a step by its width."""
     sizes, _ = int_sizes(parts.text)
     factors = [*constants_of(parts.text), *sizes][:_MOST_FACTORS]
-    known = _integers(parts)
+    known, fixed = _integers(parts), _fixed(parts)
     for at, token in enumerate(parts.tokens):
         first, last = parts.begins(at + 1), at
         if first is None or not 0 < first <= last < len(parts.tokens) - 1:
@@ -425,9 +429,23 @@ def _of_factors(parts: _Expressions) -> Iterator[_Small]:
                 # A thread whose elements are side by side is right as well, and slower.
                 apart = _FAR if "[" in (before, behind) or "]" in (before, behind) else _LAST
                 rank = apart if of_built_in else _FARTHER
+                far = fixed(own) and _is_bound(parts, first, last)  # as of operators
                 for factor in known[:_MOST_NAMES] if number else factors:
-                    if factor != own:
+                    if factor != own and not (far and factor in factors):
                         yield parts.changed(rank, first, last, f"{own} * {factor}")
+
+
+def _fixed(parts: _Expressions) -> Callable[[str], bool]:
+    """What tells whether a text is a number, or a constant."""
+    constants = constants_of(parts.text)
+    return lambda text: text.isdecimal() or text in constants
+
+
+def _is_bound(parts: _Expressions, first: int, last: int) -> bool:
+    """Whether a sum, of which this is a part, is what a comparison has behind its sign."""
+    if parts.tokens[first - 1].text in ("+", "-") and (begin := parts.begins(first - 1)) is not None:
+        first, _ = parts.operands(first - 1, begin, last)
+    return parts.tokens[first - 1].text in _OF_ENDS
 
 
 def _of_names(parts: _Expressions) -> Iterator[_Small]:

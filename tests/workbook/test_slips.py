@@ -8,6 +8,7 @@ from grader.workbook.edit import lines_of
 from grader.workbook.slips import edits, guards, numbers, threads
 
 OF_A_TILE_OF_TWO = "__shared__ float tile[BLOCK + 2 * R];\n"
+OF_SIZES = f"constexpr int BLOCK = 256;\nconstexpr int R = 8;\n{OF_A_TILE_OF_TWO}"
 OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadIdx.x + R;\n"
 
 KERNEL = "__global__ void k(const float* in, float* out, int N) {\n"
@@ -69,6 +70,12 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("int lane = threadIdx.x / 32;\nint warp = threadIdx.x % 32;",
          "int lane = threadIdx.x % 32;\nint warp = threadIdx.x / 32;"),
         ("__shared__ float tile[BLOCK + R];", "__shared__ float tile[BLOCK + 2 * R];"),
+        (f"{OF_SIZES}for (int p = t; p < BLOCK + R; ++p)", f"{OF_SIZES}for (int p = t; p < BLOCK + 2 * R; ++p)"),
+        (f"{OF_SIZES}if (p <= R + BLOCK - 1)", f"{OF_SIZES}if (p <= 2 * R + BLOCK - 1)"),
+        (f"{OF_SIZES}constexpr int ALL = BLOCK + R;", f"{OF_SIZES}constexpr int ALL = BLOCK + 2 * R;"),
+        (f"{OF_SIZES}__shared__ float u[BLOCK + R];\nif (p < BLOCK + R)",
+         f"{OF_SIZES}__shared__ float u[BLOCK + 2 * R];\nif (p < BLOCK + 2 * R)"),
+        (f"{OF_SIZES}for (int p = t; p < BLOCK + n; ++p)", None),
         (f"{OF_A_TILE}tile[threadIdx.x + 8] = v;", f"{OF_A_TILE}tile[t + 8] = v;"),
         ("if (threadIdx.x == 0) {\n    part[threadIdx.x] = v;", "if (threadIdx.y == 0) {\n    part[threadIdx.x] = v;"),
         ("const int mine = part[t];  // float", None),

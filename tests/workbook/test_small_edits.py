@@ -108,6 +108,14 @@ def test_a_condition_is_not_made_one_that_never_holds() -> None:
     assert not any("v + 1" in each or "v - 1" in each for each in said)
 
 
+def test_a_bound_of_constants_is_not_multiplied_by_one() -> None:
+    constants = "constexpr int BLOCK = 256;\nconstexpr int R = 8;\n"
+    text = "void f(int p, int n) {\n    if (p < BLOCK + R && p < 2 + n) s[p + R] = v[n + 4];\n}\n"
+    said = [edit.said for edit in edits(constants + text)]
+    assert "`p + R * BLOCK` in place of `p + R` in line 4" in said
+    assert not any("`BLOCK * R`" in each or "`R * BLOCK`" in each or "2 * BLOCK`" in each for each in said)
+
+
 def test_axes_are_exchanged_only_where_there_are_two() -> None:
     assert not any("blockIdx.y" in said for said in MADE)
     assert any(

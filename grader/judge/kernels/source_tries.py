@@ -265,7 +265,26 @@ def _candidates(
     found.pop(source, None)
     idle = len(loops.idle(source))
     most = min(MOST, PTX // len(kernel.build.ptx) + 1)
-    return list(islice((edit for text, edit in found.items() if len(loops.idle(text)) <= idle), most))
+    made = (
+        edit
+        for text, edit in found.items()
+        if len(loops.idle(text)) <= idle and not (edit.any and _enlarges(source, text))
+    )
+    return list(islice(made, most))
+
+
+def _enlarges(before: str, after: str) -> bool:
+    """Whether an array in shared memory is far larger in a changed text: there is then room for what is wrong."""
+    larger = cuda_source.shared_arrays(after)
+    return any(
+        _elements(now) > MORE * _elements(then)
+        for name, arrays in cuda_source.shared_arrays(before).items()
+        for then, now in zip(arrays, larger.get(name, ()), strict=False)
+    )
+
+
+def _elements(array: cuda_source.SharedArray) -> int:
+    return math.prod(extent or 0 for extent in array.extents)
 
 
 def _about(kernel: Kernel, line: int | None) -> set[int]:

@@ -43,7 +43,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from tiles.short_arrays(source, lines)
     yield from tiles.lengths(source, lines)
     yield from indices.parts(lines)
-    yield from tiles.halos(lines)
+    yield from tiles.halos(source, lines)
     yield from tiles.behind_halo(text, lines)
     yield from tiles.right_halo(source, lines)
     yield from tiles.begins(source, lines)

@@ -7,14 +7,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from grader.workbook.cuda_source import constant, plain, shared_extents
-from grader.workbook.edit import Edit, Line, at_place, in_place, in_places
+from grader.workbook.cuda_source import constant, numbers, plain, shared_extents
+from grader.workbook.edit import SEVERAL, Edit, Line, at_place, in_place, in_places
 
 _ROWS = 20  # that are looked at: bounds a stranger's work
 
 _OTHER_BUFFER = re.compile(r"\[\s*(?:1\s*-\s*(\w+)|(\w+)\s*\^\s*1)\s*\]")
 _LOADED = re.compile(r"=\s*(\w+)\[\s*([A-Za-z_]\w*)\s*\]\s*;")
-_WITH_HALO = re.compile(r"\[\s*([A-Za-z_]\w*)\s*\+\s*([A-Za-z_]\w*)\s*\]")
+_WITH_HALO = re.compile(
+    r"(?:__shared__[^;]*\[|[<>]=?|\bconst(?:expr)?\s+\w+\s+\w+\s*=)\s*"
+    r"(?P<both>(?P<one>[A-Za-z_]\w*)\s*\+\s*(?P<other>[A-Za-z_]\w*))(?=\s*(?:[];)]|&&|\|\||-\s*1\b))"
+)
 _BEHIND_HALO = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*\+\s*\w+\s*;")
 _INDEX = re.compile(r"\b(\w+)\[([^\[\]]{1,100})\]")
 _RIGHT_HALO = re.compile(
@@ -101,13 +104,20 @@ def _by_rows(source: str, declared: re.Match[str], by: str) -> tuple[str, str] |
     return "all", f"{length // (row - 1)} * {by}"  # rows are one longer, as those that are padded
 
 
-def halos(lines: Sequence[Line]) -> Iterator[Edit]:
-    """A tile with a halo at one end only."""
-    for line in lines:
-        if "__shared__" in line.text:
-            for found in _WITH_HALO.finditer(line.text):
-                new = f"[{found[1]} + 2 * {found[2]}]"
-                yield in_place(line, found, 0, new, "A tile has a halo at either end.")
+def halos(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A tile with a halo at one end only: in its length, in how far it is filled, or in both."""
+    known, alike = numbers(source), dict[tuple[str, str], list[tuple[Line, re.Match[str]]]]()
+    for line in lines if "__shared__" in source else ():
+        for found in _WITH_HALO.finditer(line.text):
+            one, other = found["one"], found["other"]
+            if "__shared__" not in line.text and not {one, other} <= known.keys():
+                continue
+            first = known.get(one, 0) < known.get(other, 0) and one in known
+            new = f"2 * {one} + {other}" if first else f"{one} + 2 * {other}"
+            alike.setdefault((found["both"], new), []).append((line, found))
+    for (_, new), places in alike.items():
+        for some in (places, *([place] for place in places[:SEVERAL])):
+            yield in_places(some, "both", new, "A tile has a halo at either end.")
 
 
 def behind_halo(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

@@ -193,6 +193,14 @@ def test_of_a_kernel_that_is_long_when_it_is_compiled_few_changes_are_tried() ->
     assert len(tried) <= 8
 
 
+def test_no_array_is_made_so_large_that_there_is_room_for_what_is_wrong() -> None:
+    text = "constexpr int BLOCK = 256;\nconstexpr int R = 8;\n__shared__ float s[{}], tile[2][{}];\n"
+    before = text.format("BLOCK + R", "R")
+    assert source_tries._enlarges(before, text.format("BLOCK + BLOCK", "R"))
+    assert source_tries._enlarges(before, text.format("BLOCK + R", "BLOCK"))
+    assert not source_tries._enlarges(before, text.format("BLOCK + 2 * R", "R"))
+
+
 HOPS = """\
 // /// launch
 // [[launch]]
