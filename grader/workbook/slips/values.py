@@ -17,7 +17,13 @@ _ADDED_TO = re.compile(
     r"(?P<all>\b(?P<name>\w+)\s*\+=\s*(?P<term>[^;{}]{1,80});\s*(?P<to>\w+\[[^\[\]]{1,80}\])\s*=\s*(?P=name)\s*;)"
 )
 _CUT = re.compile(r"(?<!unsigned )\b(int|unsigned|short|long)\s+\w+\s*=(?!\s*reinterpret_cast)[^;=]{0,100}\[")
-_CUT_SUM = re.compile(r"^\s*(int|unsigned|long)\s+(\w+)\s*=\s*0\s*;")
+_CUT_LATER = re.compile(
+    r"(?<!unsigned )(?<!\()\b(int|unsigned|short|long)\s+((?:const\s+)?\w+\s*(?:[=,][^;(){}]*)?);"
+)
+_DECLARATOR = re.compile(r"(\w+)\s*(?:=[^,]*)?(?:,|$)")
+_OF_FRACTIONS = re.compile(
+    r"\b(?:float|double|(?:__)?half|(?:__)?nv_bfloat16)[24]?\b[\s*&]*(?:(?:const|__restrict__)\s+)*(\w+)"
+)
 _CUT_SHARED = re.compile(r"__shared__\s+(int|unsigned)\s+\w+\s*\[")
 _CUT_RESULT = re.compile(
     r"__device__\s+(?:(?:inline|static|constexpr|__forceinline__|__noinline__)\s+)*(int|unsigned|long)\s+\w+\s*\([^()]*\bfloat\s+\w"
@@ -66,14 +72,20 @@ def counted(lines: Sequence[Line]) -> Iterator[Edit]:
 
 
 def cut(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
-    """Numbers on their way through an integer."""
-    for line in lines if "float" in text else ():
-        sums = _CUT_SUM.search(line.text)
-        added = sums and re.search(rf"\b{sums[2]}\s*\+=[^;]{{0,100}}\[", text)
-        cut = (pattern.search(line.text) for pattern in (_CUT, _CUT_SHARED, _CUT_RESULT))
-        for found in (*cut, sums if added else None):
-            if found:
-                yield in_place(line, found, 1, "float", _INTEGERS_CUT)
+    """Numbers on their way through an integer, and through several of them."""
+    names = "|".join(dict.fromkeys(_OF_FRACTIONS.findall(text)))
+    cast = re.compile(rf"(?<![\w.])(int|unsigned|long)(?=\s*[)>]?\s*\(?\s*(?:{names})\s*[\[);])")
+    of_these = rf"(?=[^;]{{0,200}}(?<![\w.])(?:{names})\b)"
+    holds = {*re.findall(rf"(?<![\w.])([A-Za-z_]\w*)\s*[-+*/]?=(?!=){of_these}", text)}
+    alike: dict[str, dict[int, tuple[Line, re.Match[str]]]] = {}
+    for line in lines if names else ():
+        for pattern in (_CUT, _CUT_SHARED, _CUT_RESULT, cast, _CUT_LATER):
+            found = pattern.search(line.text)
+            if found and (pattern is not _CUT_LATER or holds & {*_DECLARATOR.findall(found[2])}):
+                alike.setdefault(found[1], {}).setdefault(line.start + found.start(1), (line, found))
+    for places in map(list, map(dict.values, alike.values())):
+        for some in (*([place] for place in places), *([places] if len(places) > 1 else ())):
+            yield in_places(some, 1, "float", _INTEGERS_CUT)
 
 
 def vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
