@@ -11,6 +11,7 @@ OF_A_TILE_OF_TWO = "__shared__ float tile[BLOCK + 2 * R];\n"
 OF_SIZES = f"constexpr int BLOCK = 256;\nconstexpr int R = 8;\n{OF_A_TILE_OF_TWO}"
 OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadIdx.x + R;\n"
 
+OF_BYTES = "__global__ void k(const unsigned char* in, unsigned* bins, int N) {\n"
 KERNEL = "__global__ void k(const float* in, float* out, int N) {\n"
 OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) {\n'
 
@@ -86,6 +87,12 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("float* a;\nint x = a[i];\nint y = a[j];", "float* a;\nfloat x = a[i];\nfloat y = a[j];"),
         ("float v = a[i];\nsum += (int)v;", "float v = a[i];\nsum += (float)v;"),
         ("float* a;\nint mine = 0;\nmine += a_i;", None),
+        (f"{OF_BYTES}atomicAdd(&bins[i], 1);", f"{OF_BYTES}atomicAdd(&bins[in[i]], 1);"),
+        (f"{OF_BYTES}int i = blockIdx.x * 32 + threadIdx.x;\natomicAdd(bins + threadIdx.x, 1u);",
+         f"{OF_BYTES}int i = blockIdx.x * 32 + threadIdx.x;\natomicAdd(bins + in[i], 1u);"),
+        (f"{OF_BYTES}int v = in[i];\nown[i]++;", f"{OF_BYTES}int v = in[i];\nown[v]++;"),
+        (f"{OF_BYTES}int v = in[i];\natomicAdd(&bins[v], 1);", None),
+        ("__global__ void k(const float* in, unsigned* bins, int N) {\natomicAdd(&bins[i], 1);", None),
         ("float* a;\n__shared__ int part[32];", "float* a;\n__shared__ float part[32];"),
         ("at = i + k > 0 ? i + k : 0;", "at = i + k;"),
         ("int d = -R;\nif (i + d < N) s += p[d];", "int d = -R;\nif (i + d >= 0 && i + d < N) s += p[d];"),

@@ -69,6 +69,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from loops.ends(lines)
     yield from indices.layouts(lines)
     yield from indices.of_many(text, lines)
+    yield from indices.counted(text[:MOST], lines)
     yield from indices.below_0(lines)
     yield from threads.of_one_thread(source, lines)
     yield from threads.parts(source, lines)

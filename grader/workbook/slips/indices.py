@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from grader.workbook.cuda_source import int_sizes
+from grader.workbook.cuda_source import int_sizes, numbers_in_grid
 from grader.workbook.edit import SEVERAL, Edit, Line, at_place, in_place, in_places
 
 _PART = re.compile(r"\b\w+\s*=\s*(?P<base>[\w.]+)\s*(?P<sign>[/%])\s*(?P<by>\w+)\s*;")
@@ -31,6 +31,15 @@ _OF_TWO = re.compile(
     r"(?P<column>[^\[\]*]{1,60}?(?:\[[^\[\]]{1,40}\])?)\s*\]"
 )
 _ACCESSES = 16  # that are compared: bounds a stranger's work
+_COUNTED = re.compile(
+    r"(?:\batomic(?:Add|Inc)\w*\(\s*(?:&\s*\w+\[|\w+\s*\+)|(?:\+\+|--)\s*\w+\[|\b\w+\[(?=[^\[\]]*\](?:\s*\+=|\+\+)))"
+    r"\s*(?P<index>[A-Za-z_][\w.]*)\s*(?=[\],])"
+)
+_OF_INTEGERS = re.compile(
+    r"\bconst\s+(?:unsigned|signed|char|short|int|long|u?int(?:8|16|32)_t|uchar|\s)+\*\s*(?:(?:const|__restrict__)\s+)*"
+    r"(\w+)\s*[,)]"
+)
+"""An array of integers that a kernel only reads."""
 _MANY_EACH = re.compile(r"\(\s*[^()]*\bthreadIdx\.x\s*\)\s*\*\s*(?P<many>\w+)\s*;")
 _ONE_EACH = re.compile(r"\[\s*(?P<one>threadIdx\.x)\s*\+")
 _WARP = ("32", "warpSize")
@@ -129,6 +138,22 @@ def layouts(lines: Sequence[Line]) -> Iterator[Edit]:
                 row = row if re.fullmatch(r"[\w.]+(?:\[[^\[\]]*\])?", row) else f"({row})"
                 new = f"{found['array']}[{row} * {other['by']} + {column}]"
                 yield in_place(line, found, 0, new, f"Elsewhere it is `{other[0]}`.")
+
+
+def counted(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """An element's place as the index of what is counted, where its value was to be that."""
+    arrays = [*dict.fromkeys(_OF_INTEGERS.findall(text))][:SEVERAL]
+    loaded = rf"\b(\w+)\s*=\s*(?:{'|'.join(arrays)})\[[^\[\]]{{1,60}}\]\s*;"
+    values = [*dict.fromkeys(re.findall(loaded, text))][:SEVERAL]
+    in_grid = numbers_in_grid(text)
+    for line in lines if arrays else ():
+        for found in _COUNTED.finditer(line.text):
+            index = found["index"]
+            places = [*dict.fromkeys((index, *in_grid))][:SEVERAL]
+            elements = [f"{array}[{place}]" for array in arrays for place in places]
+            for new in (*values, *elements) if index not in values else ():
+                why = "The value of an element says which count goes up, and not where the element lies."
+                yield in_place(line, found, "index", new, why)
 
 
 def of_many(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
