@@ -16,6 +16,7 @@ from grader.errors import WarpladderError
 from grader.workbook.cuda_source import comma_index, launched, line_at, plain
 from grader.workbook.expressions import nearest
 from grader.workbook.suspects.syntax import ended_macro
+from grader.workbook.unfinished import at_end, told
 
 DEFAULT_ARCH = "sm_90a"
 
@@ -32,6 +33,7 @@ _TOO_MUCH_SHARED = re.compile(
 _WARNING = re.compile(
     r"^(?:\S.*\(\d+\): (?:warning|remark)\b.*(?:\n[ \t].*)*|Remark: The warnings.*)\n?", re.MULTILINE
 )
+_AT_END = re.compile(r"^At end of source: error: (.+)$", re.MULTILINE)
 _NO_SPACE = "without execution space annotations"
 
 _BARE = re.compile(r"\b((?:thread|block)Idx|(?:block|grid)Dim)\b(?!\s*\.)")
@@ -125,7 +127,7 @@ class CompileFailed(WarpladderError):
 
     def __init__(self, error: compilation.CompileError, source: str, file: Path) -> None:
         errors = _worth_showing(error.diagnostics)
-        message, remedy = _explain(errors[0], source) if errors else (_without_warnings(error.log), None)
+        message, remedy = _explain(errors[0], source) if errors else _of_log(error.log, source)
         if errors and "/" in errors[0].file:
             message = f"{_where(errors[0], file)}: {message}"
         further = [f"{_where(item, file)}: {_with_excerpt(item)}" for item in errors[1:_SHOWN]]
@@ -362,6 +364,13 @@ def _without_warnings(log: str) -> str:
     return _WARNING.sub("", log).strip() or log.strip()
 
 
+def _of_log(log: str, source: str) -> tuple[str, str | None]:
+    """A message and a remedy for a log that names no line."""
+    if ends := _AT_END.search(log):
+        return f"at the end of the file: {ends[1]}", at_end(ends[1], plain(source))
+    return _without_warnings(log), None
+
+
 def _where(item: Diagnostic, file: Path) -> str:
     """The line of an error, and the header that it is in; ptxas knows neither."""
     if item.line == 0:
@@ -435,6 +444,8 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
     comma = comma_index(item.excerpt.partition("\n")[0], plain(source))
     of_macro = ended_macro(plain(source), item.excerpt.partition("\n")[0])
     of_call = of_macro or of_call or comma or _to_const(item, plain(source))
+    if "/" not in item.file:
+        of_call = of_call or told(item.message, item.excerpt, item.line, plain(source))
     return _with_excerpt(item), of_call or _missing(item.message) or _no_token(item)
 
 
