@@ -181,6 +181,9 @@ class Kernels(Kind[KernelFile]):
 
         if said := right_tries.by_luck(current) or right_tries.printing(current):
             return said
+        with pool.emulator() as runner:
+            if said := right_tries.read_first(CaseRunner(self.topic, store, runner), current):
+                return said
         if not tries:
             return ""
         if few := right_tries.few_threads(self.topic, current):

@@ -12,22 +12,24 @@ from grader.analysis.occupancy import WARP
 from grader.emulator import metrics
 from grader.emulator.machine.records import by_line
 from grader.errors import WarpladderError
+from grader.judge.child.protocol import Launch, Pointer
 from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
-from grader.judge.correctness.cases import make
+from grader.judge.correctness.cases import Case, make
 from grader.judge.kernels import overlaps, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.kernels.source_tries import small
 from grader.judge.refused import Refused
 from grader.workbook import begins, cuda_source, units
-from grader.workbook.edit import MOST, SEVERAL, Edit
+from grader.workbook.edit import MOST, SEVERAL, Edit, where
 from grader.workbook.expressions import ExpressionError
 from grader.workbook.kernel_file import KernelFile, parse_source
 from grader.workbook.launches.spec import SM_COUNT, LaunchSpec
 from grader.workbook.reference import Problem
+from grader.workbook.signature import dtype_of
 from grader.workbook.source_file import SourceFile
-from grader.workbook.suspects import shared_memory
+from grader.workbook.suspects import early, shared_memory
 from grader.workbook.suspects.loops import Loop, loops_of
 from grader.workbook.suspects.text import looked_at
 from grader.workbook.topic import Topic
@@ -75,6 +77,60 @@ def by_luck(current: KernelSubmission) -> str:
     """What is wrong in the text of a kernel that comes out right; "" where nothing is."""
     alike = next(shared_memory.same_address(looked_at(current.file.source)), None)
     return f"{alike[1]} {BY_LUCK}" if alike else ""
+
+
+_READ_FIRST = (
+    "{lines} {reads} before line {asked} asks whether `{condition}`, and so also behind the end of {arrays}. It comes "
+    "out right as long as the compiler puts that off until then, which it need not do: read behind the condition."
+)
+
+
+def read_first(runner: CaseRunner, current: KernelSubmission) -> str:
+    """Which elements a kernel reads before it asks whether they are there, where its launch has threads for which they
+    are not; "" for none."""
+    text, limits = cuda_source.plain(current.file.source), runner.child.hello().limits
+    kernels = dict.fromkeys(launch.kernel for launch in current.file.launches)
+    found = [(kernel, each) for kernel in kernels for each in early.reads(text, kernel)]
+    behind: list[early.Early] = []
+    for case in small(runner) if found else ():
+        if not current.compiled.fits(case.problem, limits):
+            continue
+        planned = current.compiled.plan(case.problem, limits)
+        for launch, name in zip(planned.launches, planned.kernels, strict=True):
+            beyond = (
+                each
+                for kernel, each in found
+                if kernel == name and _goes_behind(runner, current, case, launch, each)
+            )
+            behind += [each for each in beyond if not behind or each.asked == behind[0].asked]
+        if behind:
+            lines = [*dict.fromkeys(each.line for each in behind)]
+            arrays = [f"`{each}`" for each in dict.fromkeys(each.array for each in behind)]
+            elements = dict.fromkeys(f"`{each.array}[{each.index}]`" for each in behind)
+            return _READ_FIRST.format(
+                lines=where(lines).capitalize(),
+                reads=f"read{'s' if len(lines) == 1 else ''} {' and '.join(elements)}",
+                asked=behind[0].asked,
+                condition=behind[0].condition,
+                arrays=" and ".join(arrays),
+            )
+    return ""
+
+
+def _goes_behind(
+    runner: CaseRunner, current: KernelSubmission, case: Case, launch: Launch, read: early.Early
+) -> bool:
+    """Whether the last thread of a launch reads behind its array."""
+    side = "xyz".index(read.axis)
+    threads = launch.block[side]
+    known = {**cuda_source.numbers(current.file.source), f"blockDim.{read.axis}": threads}
+    by = int(read.by) if read.by.isdecimal() else known.get(read.by)
+    passed = launch.args[read.place] if read.place < len(launch.args) else None
+    array = runner.store.get(case).inputs.get(passed.buffer) if isinstance(passed, Pointer) else None
+    kind = dtype_of(re.sub(r"\b(?:const|__restrict__)\b", "", read.kind).strip())
+    if by is None or array is None or kind != array.dtype.name:
+        return False
+    return (launch.grid[side] - 1) * by + threads > array.size
 
 
 def printing(current: KernelSubmission) -> str:

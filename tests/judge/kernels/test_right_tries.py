@@ -322,6 +322,44 @@ def test_two_arrays_at_one_address_are_told_though_they_come_out_right(second: s
     assert said.startswith("Line 11: `left` and `right` begin at the same address") == bool(said) == told
 
 
+BIAS_FIRST = """// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["cdiv(N, 32)", "cdiv(M, 8)"]
+// block = [32, 8]
+// ///
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    const int column = blockIdx.x * 32 + threadIdx.x;
+    const int row = blockIdx.y * 8 + threadIdx.y;
+    const float b = bias[column];
+    if (row < M && column < N)
+        out[(size_t)row * N + column] = in[(size_t)row * N + column] + b;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", "Line 11 reads `bias[column]` before line 12 asks whether `column < N`, and so also behind the end of "
+         "`bias`. It comes out right as long as the compiler puts that off until then"),
+        ("bias[column]", "in[column]", "Line 11 reads `in[column]` before"),
+        ('cdiv(N, 32)"', 'N // 32"', ""),  # there are as many elements as threads, or more
+    ],
+)  # fmt: skip
+def test_elements_that_are_read_before_it_is_asked_whether_they_are_there(
+    old: str, new: str, said: str
+) -> None:
+    topic, text = topics.load("add_bias"), BIAS_FIRST.replace(old, new, 1)
+    current = KernelSubmission(name="mine.cu", file=parse_source(text, topic.signature, Path("mine.cu")))
+    submission.compile_it(current, DEFAULT_ARCH)
+    with DevicePool("emulator", jobs=1, threads=1) as pool, pool.emulator() as child:
+        told = right_tries.read_first(CaseRunner(topic, CaseStore(topic), child), current)
+    assert told.startswith(said)
+    assert bool(told) == bool(said)
+
+
 @pytest.mark.parametrize(("threads", "few"), [(1, True), (16, True), (32, False)])
 def test_blocks_of_less_than_a_warp_are_told(threads: int, few: bool) -> None:
     topic = topics.load("vector_add")
