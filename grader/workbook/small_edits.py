@@ -431,7 +431,9 @@ def _of_factors(parts: _Expressions) -> Iterator[_Small]:
                 rank = apart if of_built_in else _FARTHER
                 far = fixed(own) and _is_bound(parts, first, last)  # as of operators
                 for factor in known[:_MOST_NAMES] if number else factors:
-                    if factor != own and not (far and factor in factors):
+                    # As many times all elements is beyond any end: it comes out right by luck, as a bound.
+                    beyond = (far and factor in factors) or (own in sizes and factor not in sizes)
+                    if factor != own and not beyond:
                         yield parts.changed(rank, first, last, f"{own} * {factor}")
 
 

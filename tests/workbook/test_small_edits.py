@@ -116,6 +116,15 @@ def test_a_bound_of_constants_is_not_multiplied_by_one() -> None:
     assert not any("`BLOCK * R`" in each or "`R * BLOCK`" in each or "2 * BLOCK`" in each for each in said)
 
 
+def test_all_elements_are_multiplied_by_a_size_alone() -> None:
+    head = "constexpr int BLOCK = 256;\n__global__ void f(int M, int N) {\n"
+    said = [
+        edit.said for edit in edits(f"{head}    int filled = min(BLOCK, N - int(blockIdx.x) * BLOCK);\n}}\n")
+    ]
+    assert "`N * M` in place of `N` in line 3" in said
+    assert not any("N * BLOCK" in each for each in said)
+
+
 def test_axes_are_exchanged_only_where_there_are_two() -> None:
     assert not any("blockIdx.y" in said for said in MADE)
     assert any(
