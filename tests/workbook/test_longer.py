@@ -27,6 +27,9 @@ HALO = "constexpr int B = 256, R = 8;\nconstexpr int H = 8;\n"
         ('// shared = "4 * T * T"\nconstexpr int T = 32;\nextern __shared__ float s[];', '"4 * T * (T + 1)"'),
         ('// shared = "4 * (T + R)"\nconstexpr int T = 32;\nconstexpr int R = 8;\nextern __shared__ float s[];',
          '"4 * (T + 2 * R)"'),
+        ('// shared = "T + 2 * R"\nconstexpr int T = 32;\nconstexpr int R = 8;\nextern __shared__ float s[];',
+         '"4 * (T + 2 * R)"'),
+        ('// shared = "2 * T"\nconstexpr int T = 32;\nextern __shared__ float s[];', '"4 * 2 * T"'),
     ],
 )  # fmt: skip
 def test_an_array_gets_more_elements_of_the_constants_that_there_are(text: str, written: str) -> None:
@@ -39,6 +42,15 @@ def test_the_fewest_elements_come_first_and_none_is_shorter() -> None:
     values = [eval(each, {"T": 32}) for each in made if "/" not in each]
     assert values[0] > 1024
     assert values == sorted(values)
+
+
+def test_a_launch_block_that_counts_elements_is_given_their_bytes_alone() -> None:
+    text = (
+        '// shared = "T + 2 * R"\nconstexpr int T = 32;\nconstexpr int R = 8;\nextern __shared__ double s[];'
+    )
+    (edit,) = longer.edits(text, "s")
+    assert 'shared = "8 * (T + 2 * R)"' in edit.applied(text)
+    assert edit.why == "`shared` counts bytes, and not elements."
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement, islice
 from math import prod
 
-from grader.workbook.cuda_source import constant, numbers, plain
+from grader.workbook.cuda_source import constant, numbers, plain, shared_arrays
 from grader.workbook.edit import Edit, in_text
 
 _MOST = 64  # changes of an array: bounds a stranger's work, as does what follows
@@ -21,6 +21,7 @@ _DECLARED = re.compile(r"__shared__[^;]{1,300};")
 _SHARED = re.compile(
     r'^// *shared *= *"?(?:(?P<bytes>[1248]) \* )?(?P<extent>[^"\n]{1,80}?)"? *$', re.MULTILINE
 )
+_IN_BYTES = "`shared` counts bytes, and not elements."
 _PAIR = re.compile(r"(?<![\w.])(?=(\w+\s*[-+*/]\s*\w+)\b(?!\s*[\w.(\[*/%]))")
 _LITERAL = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _LAST = re.compile(r"(?P<one>.+)(?P<sign> \* | \+ )(?P<other>\w+|\([^()]*\))")
@@ -43,7 +44,7 @@ def edits(source: str, array: str) -> Iterator[Edit]:
     ((start, written),) = declared
     extents = [each.strip() for each in re.findall(r"\[([^\[\]]*)\]", written)]
     if extents == [""]:
-        yield from _of_launch(source)
+        yield from _of_launch(source, max(each.itemsize or 0 for each in shared_arrays(source)[array]))
         return
     terms = _terms(text, start, array)
     there = [_written_out(text, each, terms) for each in extents]
@@ -66,13 +67,19 @@ def _array(array: str, extents: Sequence[_Form]) -> tuple[tuple[int, ...], str]:
     return tuple(value for value, _ in extents), array + "".join(f"[{text}]" for _, text in extents)
 
 
-def _of_launch(source: str) -> Iterator[Edit]:
-    """More bytes in the only launch block that gives any, by the constants that it names."""
+def _of_launch(source: str, itemsize: int) -> Iterator[Edit]:
+    """More bytes in the only launch block that gives any, by the constants that it names; where it counts elements, as
+    many times their bytes."""
     blocks = [*_SHARED.finditer(source)]
     names = set(re.findall(r"[A-Za-z_]\w*", blocks[0]["extent"])) if len(blocks) == 1 else set()
     terms = {name: value for name, value in numbers(source).items() if name in names}
     for found in blocks if terms else ():
         own = re.sub(r"^\(([^()]*)\)$", r"\1", found["extent"])
+        if itemsize > 1 and found["bytes"] != str(itemsize) and not own.endswith(f"* {itemsize}"):
+            first = found.start("bytes") if found["bytes"] else found.start("extent")
+            elements = _factor(source[first : found.end("extent")])
+            yield in_text(source, first, found.end("extent"), f"{itemsize} * {elements}", _IN_BYTES)
+            continue
         value = constant(source, own) or 0
         for _, new in islice(_larger(source, (value, own), terms), _MOST):
             new = _factor(new) if found["bytes"] else new
