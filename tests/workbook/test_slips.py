@@ -21,6 +21,8 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
     [
         ("float b = 0;\nif (threadIdx.y == 0)\n    b = bias[x];\nout[i] = b;",
          "float b = 0;\nb = bias[x];\nout[i] = b;"),
+        ("int top = blockIdx.y * blockDim.y + threadIdx.y;\nfor (int j = 0; j < TILE; j += ROWS) { out[top + j] = 1; }",
+         "int top = blockIdx.y * TILE + threadIdx.y;\nfor (int j = 0; j < TILE; j += ROWS) { out[top + j] = 1; }"),
         ("float b = 0, c;\nif (threadIdx.x < 1 && !threadIdx.y) { b = s[0]; c = s[1]; }\nout[i] = b + c;",
          "__shared__ float b, c;\nif (threadIdx.x < 1 && !threadIdx.y) { b = s[0]; c = s[1]; } __syncthreads();\n"
          "out[i] = b + c;"),
@@ -35,6 +37,8 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("#define ROW(r) r * N\n#define AT(r, c) (ROW(r) + c)\nv = in[AT(y + t, x)];",
          "#define ROW(r) ((r) * N)\n#define AT(r, c) (ROW(r) + c)\nv = in[AT(y + t, x)];"),
         ("#define AT(r, c) (r + c)\nv = in[AT(y + t, x + t)];", None),
+        (f"#define AT(r, c) ((r) * M + (c))\n{OF_C}v = in[AT(y, x)];",
+         f"#define AT(r, c) ((r) * N + (c))\n{OF_C}v = in[AT(y, x)];"),
         ("#define AT(r, c) (r * N + c)\nv = in[AT(y, (x + t))];", None),
         ("#define AT(r, c) ((r) * N + (c))\nv = in[AT(y + t, x + t)];", None),
         ("#define AT(r, c) at(r, c)\nv = in[AT(y + t, x + t)];", None),

@@ -441,7 +441,7 @@ def _mended(
         only = (*source_tries.index_lines(source), seen.line or 0)
     too_small = _too_small(seen, source)
     if only:
-        macro = macros.unbracketed(cuda_source.plain(source))  # by which an index may be formed
+        macro = macros.edits(cuda_source.plain(source))  # by which an index may be formed
         only = (*only, *(edit.line for edit in (*wider, *macro, *too_small)))
     if work(runner.topic, case.problem) > SMALL and not repeats(outcome):
         if not wider:  # numbers that small cases do not come to

@@ -1,4 +1,4 @@
-"""Macros whose parameters stand without parentheses."""
+"""Macros whose parameters stand without parentheses, or that multiply by another size than is meant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import reduce
 from itertools import islice
 
-from grader.workbook.cuda_source import line_at
+from grader.workbook.cuda_source import int_sizes, line_at
 from grader.workbook.edit import MOST, SEVERAL, Edit, in_text
 from grader.workbook.slips.values import ARGUMENT, ARGUMENTS
 from grader.workbook.small_edits import BINDS
@@ -20,6 +20,18 @@ _DEFINES = re.compile(r"^[ \t]*#[ \t]*define\b[^\n]*\Z", re.MULTILINE)
 _AS_TEXT = "A macro is put in as text"
 _CHOICE, _OF_ONE = -1, 7
 """How tightly `?` binds, and what has one operand or stands behind it, as BINDS has the operators of two."""
+
+
+def edits(text: str) -> Iterator[Edit]:
+    """Changes of macros: their parentheses, and the size by which they multiply."""
+    yield from unbracketed(text)
+    sizes, _ = int_sizes(text)
+    for macro in islice((found for found in MACRO.finditer(text[:MOST]) if found["taken"]), SEVERAL):
+        for factor in re.finditer(r"(?<=\*)\s*\(?(\w+)", macro["body"]):
+            begin = macro.start("body")
+            for other in sizes if factor[1] in sizes else ():
+                if other != factor[1]:
+                    yield in_text(text, begin + factor.start(1), begin + factor.end(1), other)
 
 
 def unbracketed(text: str) -> Iterator[Edit]:

@@ -32,6 +32,8 @@ FLAT = re.compile(
 """An access to an array of one dimension by rows of a length."""
 _FACTOR = re.compile(r"(?<![\w.])(\w+|\([^()]{1,60}\))(?=\s*\*)|(?<=\*)\s*(\w+|\([^()]{1,60}\))")
 _CONSTANT = re.compile(r"\b(?:constexpr|const)\s+\w+\s+(?P<all>(?P<name>\w+)\s*=\s*(?P<most>\d+))\s*;")
+_LOOP_TO = re.compile(r"\bfor\s*\([^;]{0,60}\b\w+\s*=\s*0\s*;\s*\w+\s*<\s*([A-Z]\w*)\s*;[^;)]{0,40}\+=")
+_OF_BLOCK = re.compile(r"\bblockIdx\.(?P<axis>[xyz])\s*\*\s*(?P<many>blockDim\.(?P=axis))\b")
 _FILLS = re.compile(r"\bif\s*\(\s*(threadIdx\.([xy])\s*==\s*0)\s*\)")
 
 
@@ -209,6 +211,16 @@ def rows(lines: Sequence[Line]) -> Iterator[Edit]:
                 if not re.search(rf"\[[^\[\]]*\b{by}\b", found[0]):
                     why = f"Else all steps of the loop take the same of `{array}`."
                     yield in_place(line, found, "row", f"{row} + {by}", why)
+
+
+def blocks_apart(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """How far blocks are apart, where the threads of each go on in a loop to as many as a constant says."""
+    ends = [*dict.fromkeys(_LOOP_TO.findall(text))][:SEVERAL]
+    for line in lines if ends else ():
+        for found in _OF_BLOCK.finditer(line.text):
+            for end in ends:
+                why = f"A block goes on to `{end}` in a loop, and so do those before it."
+                yield in_place(line, found, "many", end, why)
 
 
 def who_fills(lines: Sequence[Line]) -> Iterator[Edit]:
