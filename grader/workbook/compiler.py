@@ -50,13 +50,14 @@ _OPERANDS = re.compile(
 _IN_PART = re.compile(r"\bbar(?:rier)?(?:\.cta)?\.(?:(?:sync|arrive)[.\w]*[^,;]+,|red[.\w]*(?:[^,;]+,){3})")
 _UPDATE = re.compile(r"^\s*(?:@!?%\w+ )?(?:(?:atom|red)\.(?![\w.:]*shared)|cp\.reduce)", re.M)
 _VECTOR = re.compile(r"\b((?:u?(?:char|short|int|long|longlong)|float|double)[234])\b(?! ?\*)")
+_TWO_INDICES = re.compile(
+    r"(?P<array>[A-Za-z_]\w*)\s*\[(?P<row>[^\[\]]{1,100})\]\s*\[(?P<column>[^\[\]]{1,100})\]"
+)
 _OF_THREE = re.compile(r"\b(?:uint3|dim3)\b")
 
 _REMEDIES = {
     _NO_SPACE: "write __device__ before the function (a constexpr helper too), "
     "and leave host code such as main() out of the file",
-    "pointer-to-object type but it has type": "a pointer has one index, such as x[size_t(row) * N + column], "
-    "where a row has N elements",
     "dynamic initialization is not supported for a function-scope static": (
         "leave out static: it would make one variable for all threads, and for all launches"
     ),
@@ -440,7 +441,7 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
         )
     general = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
     of_call = _without_atomic(item) or general or _of_c(item) or _without_axis(item) or _without_mask(item)
-    of_call = of_call or _of_vectors(item)
+    of_call = of_call or _of_vectors(item) or _one_index(item)
     comma = comma_index(item.excerpt.partition("\n")[0], plain(source))
     of_macro = ended_macro(plain(source), item.excerpt.partition("\n")[0])
     of_call = of_macro or of_call or comma or _to_const(item, plain(source))
@@ -478,6 +479,22 @@ def _of_c(item: Diagnostic) -> str | None:
     if re.search(r"\(\s*\*", line):
         return "a pointer to rows has their length as a constexpr: index the array itself, x[size_t(row) * N + column]"
     return "C++ has no array whose size is known at run time only: make the size a constexpr"
+
+
+def _one_index(item: Diagnostic) -> str | None:
+    """How an element of a matrix is indexed by a pointer, for which a line has an index a dimension."""
+    if "pointer-to-object type but it has type" not in item.message:
+        return None
+    code, _, caret = item.excerpt.partition("\n")
+    at = len(caret) - len(caret.lstrip())
+    found = next((each for each in _TWO_INDICES.finditer(code) if each.start() <= at < each.end()), None)
+    if found is None:
+        return "a pointer has one index, such as x[size_t(row) * length + column], with the length of a row"
+    array, row, column = (found[name].strip() for name in ("array", "row", "column"))
+    return (
+        f"a pointer has one index: `{array}[size_t({row}) * length + {column}]`, where `length` stands for how many "
+        f"elements a row of `{array}` has"
+    )
 
 
 def _of_vectors(item: Diagnostic) -> str | None:

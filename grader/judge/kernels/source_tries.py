@@ -147,7 +147,8 @@ def _far_enough(
                 break
     else:
         return edit
-    for kind in ("size_t", "long long"):  # in which an index may be below 0
+    below = re.search(r">=\s*0\b|<\s*0\b", edit.applied(kernel.file.source))  # an index that may be below 0
+    for kind in ("long long",) if below else ("size_t", "long long"):
         wide = integers.far_enough(kernel.file.source, edit, kind)
         if wide and any(everywhere(runner, each, tried) for _, each in compiled(kernel, [wide])):
             return wide

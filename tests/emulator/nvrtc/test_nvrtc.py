@@ -508,6 +508,11 @@ HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
             5,
             ["int2 has no operators", "a.x += b.x; a.y += b.y"],
         ),
+        (
+            "__global__ void gemm(float* C, int r) { C[r][r + 1] = 0; }",
+            5,
+            ["`C[size_t(r) * length + r + 1]`, where `length` stands for how many elements a row of `C` has"],
+        ),
         ("__global__ void gemm(int i) { int x[2][2]; x[i, 1] = 0; }", 5, ["`x[1]`: write `x[i][1]`"]),
         (
             "__global__ void gemm(const int* C) { C[0] = 0; }",

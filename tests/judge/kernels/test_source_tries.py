@@ -525,6 +525,32 @@ def test_threads_that_have_parts_of_a_sum_are_told_to_add_them(
     assert "Let one thread store" not in reason
 
 
+def test_a_counter_by_which_an_index_may_be_below_0_keeps_a_sign(tmp_path: Path, marked: Marking) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(
+        """\
+// /// launch
+// [[launch]]
+// kernel = "stencil"
+// grid = ["cdiv(N, 256)"]
+// block = ["256"]
+// ///
+extern "C" __global__ void stencil(const float* in, float* out, int N)
+{
+    for (int i = blockIdx.x * 256 + threadIdx.x; i < N; i += gridDim.x * 256) {
+        float sum = 0.0f;
+        for (int k = -8; k <= 8; k++) sum += in[min(max(i + k, 0), N - 1)];
+        out[i] = sum;
+    }
+}
+""",
+        "utf-8",
+    )
+    reason = marked(topics.load("stencil"), file).reason or ""
+    assert "With `(i + k >= 0 && i + k < N ? in[i + k] : 0)` in place of" in reason
+    assert "and `long long i` in place of `int i`" in reason
+
+
 OF_ONE_ROW = """\
 // /// launch
 // [[launch]]
