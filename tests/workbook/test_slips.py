@@ -333,6 +333,23 @@ def test_an_index_becomes_the_number_of_a_thread(text: str, becomes: str | None)
     assert becomes in made if becomes is not None else not made
 
 
+@pytest.mark.parametrize(
+    ("update", "read", "first"),
+    [
+        ("atomicAdd(&s[in[i] * 32 + lane], 1);", "n += s[c * 256 + t];", "n += s[t * 32 + c];"),
+        ("s[v * 32 + t]++;", "n += s[c * 256 + b];", "n += s[b * 32 + c];"),
+        ("atomicAdd(&s[lane * 256 + in[t]], 1);", "n += s[t * 32 + c];", "atomicAdd(&s[in[t] * 32 + lane], 1);"),
+    ],
+)  # fmt: skip
+def test_of_two_layouts_that_stays_by_which_lanes_update_elements_side_by_side(
+    update: str, read: str, first: str
+) -> None:
+    named = "int t = threadIdx.x;\nint lane = threadIdx.x % 32;\nint v = in[blockIdx.x * 8 + threadIdx.x];\n"
+    text = f"{named}{update}\n{read}"
+    made = [edit.applied(text) for edit in edits(text) if "Elsewhere" in edit.why]
+    assert first in made[0]
+
+
 def test_what_is_said_names_both_texts_and_the_line() -> None:
     (edit,) = edits("\nv = i < N ? in[i] : in[N - 1];")
     assert (edit.said, edit.line) == ("`0` in place of `in[N - 1]` in line 2", 2)

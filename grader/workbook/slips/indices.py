@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from grader.workbook.cuda_source import int_sizes, numbers_in_grid
 from grader.workbook.edit import SEVERAL, Edit, Line, at_place, in_place, in_places
+from grader.workbook.suspects.text import ADDED
 
 _PART = re.compile(r"\b\w+\s*=\s*(?P<base>[\w.]+)\s*(?P<sign>[/%])\s*(?P<by>\w+)\s*;")
 _DIVIDED = re.compile(
@@ -30,6 +31,8 @@ _OF_TWO = re.compile(
     r"\b(?P<array>\w+)\[\s*(?P<row>[\w.]+(?:\[[^\[\]]{1,40}\])?)\s*\*\s*(?P<by>\w+)\s*\+\s*"
     r"(?P<column>[^\[\]*]{1,60}?(?:\[[^\[\]]{1,40}\])?)\s*\]"
 )
+_BY_ATOMIC = re.compile(r"\batomic\w+\s*\(\s*&\s*$")
+_NAME_OF_THREAD = re.compile(r"\b(\w+)\s*=(?!=)[^;=\[]{0,100}\bthreadIdx\.x")
 _ACCESSES = 16  # that are compared: bounds a stranger's work
 _COUNTED = re.compile(
     r"(?:\batomic(?:Add|Inc)\w*\(\s*(?:&\s*\w+\[|\w+\s*\+)|(?:\+\+|--)\s*\w+\[|\b\w+\[(?=[^\[\]]*\](?:\s*\+=|\+\+)))"
@@ -129,9 +132,20 @@ def below_0(lines: Sequence[Line]) -> Iterator[Edit]:
 
 
 def layouts(lines: Sequence[Line]) -> Iterator[Edit]:
-    """An element whose two numbers have changed places, in an array that is accessed by them elsewhere."""
+    """An element whose two numbers have changed places, in an array that is accessed by them elsewhere. Where lanes
+    update elements side by side, each in a bank of its own, that line is changed last."""
     every = [(line, found) for line in lines for found in _OF_TWO.finditer(line.text)][:_ACCESSES]
-    for line, found in every:
+    names = (name for line in lines for name in _NAME_OF_THREAD.findall(line.text))
+    own = re.compile("|".join([r"\bthreadIdx\.x", *(rf"\b{name}\b" for name in dict.fromkeys(names))]))
+
+    def last(place: tuple[Line, re.Match[str]]) -> int:
+        line, found = place
+        updated = _BY_ATOMIC.search(line.text[: found.start()]) or ADDED.match(line.text, found.end())
+        if not updated:
+            return 1
+        return 2 if own.search(re.sub(r"\[.*", "", found["column"])) else 0
+
+    for line, found in sorted(every, key=last):
         for _, other in every:
             if other["array"] == found["array"] and other["by"] != found["by"]:
                 row, column = found.group("column", "row")
