@@ -169,6 +169,7 @@ _DECLARED = (
     "index."
 )
 _OF_FEWER = " A block has {threads:,} threads: is it as large as the kernel was made for?"
+_OF_LANES = " A warp has 32 lanes, and those from {elements} on have no element there."
 _SHARED_BYTES = " Bytes of `extern __shared__` arrays are given with the launch, as `shared`."
 _NO_SHARED = (
     "`shared` in the launch block gives the bytes of `extern __shared__` arrays, 0 where it is left out: this access "
@@ -277,6 +278,8 @@ def _of_length(finding: Finding, text: Text) -> str:
     more = (finding.size or 0) // itemsize if itemsize else 0
     by_thread = "threadIdx" in f"{text.index} {text.formed}"
     block = _OF_FEWER.format(threads=text.threads) if by_thread and text.threads > elements else ""
+    if elements < 32 and any(_LANE.fullmatch(each.strip()) for each in (text.index, text.formed)):
+        block = _OF_LANES.format(elements=elements)
     return f"{_DECLARED.format(declared=text.declared, needed=finding.element + max(more, 1))}{block}"
 
 
@@ -296,6 +299,7 @@ def _of_bits(finding: Finding, text: Text) -> str:
     return ""
 
 
+_LANE = re.compile(r"threadIdx\.x\s*(?:%\s*32|&\s*(?:31|0x1[fF]))[uU]?")
 _ONE_VALUE = re.compile(r"[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?")
 
 

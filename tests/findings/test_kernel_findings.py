@@ -345,6 +345,10 @@ def test_an_array_of_the_block_that_is_too_short_is_told_by_its_declaration() ->
     )
     by_thread = replace(outside, text=replace(data, index="t", formed="threadIdx.x"))
     assert remedy(by_thread).endswith("A block has 512 threads: is it as large as the kernel was made for?")
+    by_lane = replace(
+        by_thread, element=8, shape=(8,), text=replace(data, index="l", formed="threadIdx.x & 31")
+    )
+    assert remedy(by_lane).endswith("A warp has 32 lanes, and those from 8 on have no element there.")
 
 
 def test_of_several_elements_in_a_line_each_is_guarded_by_its_own_index() -> None:

@@ -62,6 +62,12 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("now = 1 - now;\ns[1 - now][t] = 0;", "now = 1 - now;\ns[now][t] = 0;"),
         ("s[now ^ 1][t] = 0;", "s[now][t] = 0;"),
         ("__shared__ float s[WARPS];\nv = s[lane];", "__shared__ float s[WARPS];\nv = lane < WARPS ? s[lane] : 0;"),
+        ("__shared__ float s[B / 32];\nv = sum(s[lane]);",
+         "__shared__ float s[B / 32];\nv = sum(lane < B / 32 ? s[lane] : 0);"),
+        ("__shared__ float s[8];\nv += 2 * s[threadIdx.x % 32];",
+         "__shared__ float s[8];\nv += 2 * (threadIdx.x % 32 < 8 ? s[threadIdx.x % 32] : 0);"),
+        ("__shared__ float s[W];\ns[lane] = v;\ns[lane] += v;\natomicAdd(&s[lane], v);\n"
+         "v = lane < W ? s[lane] : 1;", None),
         ("constexpr int BINS = 255;\n__shared__ int s[BINS];", "constexpr int BINS = 256;\n__shared__ int s[BINS];"),
         ("// block = [BINS]\nconstexpr int BINS = 255;\n__shared__ int s[BINS];", None),
         ("__shared__ float s[SIDE * SIDE];\ns[y * PITCH + x] = v;",

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from grader.workbook.cuda_source import constant, numbers, plain, shared_extents
 from grader.workbook.edit import SEVERAL, Edit, Line, at_place, in_place, in_places
@@ -13,7 +14,12 @@ from grader.workbook.edit import SEVERAL, Edit, Line, at_place, in_place, in_pla
 _ROWS = 20  # that are looked at: bounds a stranger's work
 
 _OTHER_BUFFER = re.compile(r"\[\s*(?:1\s*-\s*(\w+)|(\w+)\s*\^\s*1)\s*\]")
-_LOADED = re.compile(r"=\s*(\w+)\[\s*([A-Za-z_]\w*)\s*\]\s*;")
+_LOADED = re.compile(
+    r"(?P<begins>(?<![=!<>])=|[(,]|\breturn\b)?\s*(?P<all>(?<![\w.&])(?P<array>\w+)"
+    r"\[\s*(?P<index>[A-Za-z_][\w.]*(?:\s*%\s*\w+)?)\s*\])(?!\s*(?:[.\[]|[-+*/%&|^]?=(?!=)|\+\+|--))"
+    r"(?P<ends>\s*[;,)])?"
+)
+"""An element by the number of a thread, or of a lane, and whether it is all of an assignment or of an argument."""
 _WITH_HALO = re.compile(
     r"(?:__shared__[^;]*\[|[<>]=?|\bconst(?:expr)?\s+\w+\s+\w+\s*=)\s*"
     r"(?P<both>(?P<one>[A-Za-z_]\w*)\s*\+\s*(?P<other>[A-Za-z_]\w*))(?=\s*(?:[];)]|&&|\|\||-\s*1\b))"
@@ -53,13 +59,18 @@ def buffers(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
 def short_arrays(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """An array in shared memory is read by an index that goes further than it."""
     extents = shared_extents(source)
-    for line in lines:
-        for found in _LOADED.finditer(line.text):
-            name, index = found.groups()
-            if name in extents:
-                new = f"{index} < {extents[name]} ? {name}[{index}] : 0"
-                why = f"`{name}` has no more elements."
-                yield at_place(line, found.start(1), found.end() - 1, new, why)
+    loads = (
+        (line, found)
+        for line in lines
+        for found in _LOADED.finditer(line.text if "__shared__" not in line.text else "")
+        if found["array"] in extents and not re.search(rf"\b{re.escape(found['index'])}\s*<", line.text)
+    )
+    for line, found in islice(loads, _ROWS):
+        name, index = found["array"], found["index"]
+        new = f"{index} < {extents[name]} ? {name}[{index}] : 0"
+        whole = found["begins"] and found["ends"]
+        why = f"`{name}` has no more elements."
+        yield in_place(line, found, "all", new if whole else f"({new})", why)
 
 
 def lengths(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
