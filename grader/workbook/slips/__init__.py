@@ -26,6 +26,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from threads.first_of_lanes(text, lines)
     yield from islice(threads.each_warp(text[:MOST]), SEVERAL)
     yield from integers.wider(lines)
+    yield from values.low_bits(source, lines)
     yield from macros.edits(text)
     yield from loops.starts(text)
     yield from islice(kept.edits(text[:MOST]), _CALLS)

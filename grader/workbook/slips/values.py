@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from functools import reduce
+from itertools import islice, pairwise
 
-from grader.workbook.cuda_source import FUNCTION, bytes_of, line_at
+from grader.workbook.cuda_source import FUNCTION, bytes_of, constant, line_at, shared_extents
 from grader.workbook.edit import Edit, Line, in_place, in_places, in_text, where
 
 _BEGUN = re.compile(
@@ -40,6 +41,17 @@ _COUNTED = re.compile(
     r"|\b\w+\[(?P<own>(?:[^\[\];]|\[[^\[\];]{0,60}\]){1,100})\]\s*\+=)"
     r"\s*(?P<value>[A-Za-z_]\w*(?:\[[^\[\];]{1,60}\])?)\s*[;)]"
 )
+_WORD = r"(?P<word>[A-Za-z_]\w*(?:\.[xyzw]|\[[^\[\]]{1,40}\])?)"
+_DOWN = r"(?:>>\s*(?P<by>[1-9]\d?|[a-z]\w*|\([^()\[\]]{1,40}\))|/\s*(?:256|65536|16777216))"
+_SHIFTED = re.compile(
+    rf"(?<![\w.]){_WORD}\s*(?:>>|&\s*0[xX][fF]{{1,2}}0|(?:%\s*256|&\s*(?:255|0[xX][fF]{{2}}))\b)"
+)
+_BITS = re.compile(
+    rf"(?:[\[(,]|(?<![=!<>])=)\s*(?P<all>{_WORD}(?:\s*{_DOWN}|\s*&\s*0[xX][fF]{{1,2}}(?P<zeros>0{{1,15}})[uU]?)?)"
+    r"\s*(?=[\]),;])(?!\s*\)\s*[&%])"
+)
+_LOW_BITS = re.compile(r"(?:>>[^;&]{1,40}&|\b\w+\s*&)\s*(0[xX][fF]+|(?:1|3|7|15|255))\b")
+_OF_WORD = 16  # parts that are looked at: bounds a stranger's work
 ARGUMENTS = r"(?:[^();]|\((?:[^()]|\([^()]*\))*\)){1,300}"
 ARGUMENT = re.compile(r"\s*((?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+?)\s*(?:,|$)")
 _INTEGERS_CUT = "An integer keeps no fractions."
@@ -86,6 +98,30 @@ def cut(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     for places in map(list, map(dict.values, alike.values())):
         for some in (*([place] for place in places), *([places] if len(places) > 1 else ())):
             yield in_places(some, 1, "float", _INTEGERS_CUT)
+
+
+def low_bits(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Parts of a word that were shifted and not masked, or masked and not shifted: each of them, and all."""
+    text = "\n".join(line.text for line in lines)
+    words = {found["word"] for found in _SHIFTED.finditer(text)}
+    every = ((line, part) for line in lines for part in _BITS.finditer(line.text) if part["word"] in words)
+    places = list(islice(every, _OF_WORD))
+    lengths = (constant(source, extent) or 0 for extent in shared_extents(source).values())
+    masks = [*_LOW_BITS.findall(text), *(str(length - 1) for length in lengths if length.bit_count() == 1)]
+    for mask in {int(each, 0): each for each in reversed(masks)}.values() if places else ():
+        made: list[Edit] = []
+        for line, part in places:
+            own, by = part.group("all", "by")
+            if part["zeros"]:
+                why = "The bits keep their place in the word: shift them down."
+                made.append(in_place(line, part, "all", f"({own}) >> {4 * len(part['zeros'])}", why))
+            elif by != "56" and not (by == "24" and f"{part['word']} >> 32" not in text):  # has the topmost
+                whole = f"({own})" if own != part["word"] else own
+                why = "The word has other bits above these: keep the low bits alone."
+                made.append(in_place(line, part, "all", f"{whole} & {mask}", why))
+        yield from made
+        if made[1:]:
+            yield reduce(Edit.with_also, made)
 
 
 def vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
