@@ -25,6 +25,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from threads.of_some(source)
     yield from threads.first_of_lanes(text, lines)
     yield from islice(threads.each_warp(text[:MOST]), SEVERAL)
+    yield from threads.handed_on(source)
     yield from integers.wider(lines)
     yield from values.low_bits(source, lines)
     yield from macros.edits(text)

@@ -77,6 +77,13 @@ _OF_SOME = (
     r"(?:\{{(?P<body>(?:[^{{}}]|\{{[^{{}}]{{0,300}}\}}){{1,500}})\}}|(?P<one>[^;{{}}]{{1,200}};))(?!\s*else\b)"
 )
 """A condition on a thread's number in its block, with what is done where it holds."""
+_HANDED_ON = re.compile(
+    r"\b(?P<condition>if\s*\(\s*(?:!\s*(?P<not>[A-Za-z_][\w.]*)|(?P<own>[A-Za-z_][\w.]*)\s*(?:==\s*0|<\s*1))\s*\))"
+    r"\s*(?P<open>\{)?\s*(?P<all>(?:atomicAdd\s*\(\s*(?:&\s*\w+\[\s*(?P<at>[\w.]+)\s*\]|\w+\s*\+\s*(?P<on>[\w.]+))\s*,"
+    r"|\w+\[\s*(?P<place>[\w.]+)\s*\]\s*\+?=(?!=))\s*(?P<array>\w+)\[\s*(?P<index>[\w.]+)\s*\]\s*\)?)\s*;"
+    r"(?(open)\s*\})(?!\s*else\b)"
+)
+"""What one thread, on a condition, adds or stores of an array."""
 _SETS = re.compile(r"(?:^|(?<=[;{})]))\s*(?P<name>[A-Za-z_]\w*)\s*(?P<sign>[-+*]?=)(?!=)")
 _VARIABLES = re.compile(
     r"^[ \t]*(?P<kind>(?:float|double|(?:__)?half|int|unsigned(?:[ \t]+int)?|size_t|bool|(?:long[ \t]+)?long)[ \t]+)"
@@ -248,6 +255,34 @@ def first_of_lanes(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             why = f"Else each lane of `{mask}` adds how many they are all together."
             what = "`atomicAdd`" if found["value"] else "the sum"
             yield in_front(line, found.start("add"), f"if ({first}) ", what, why)
+
+
+def handed_on(source: str) -> Iterator[Edit]:
+    """Elements of an array in shared memory, of which one thread alone hands its own on: each thread its own, or all of
+    them in a loop."""
+    text, extents = plain(source)[:MOST], shared_extents(source)
+    for found in islice(_HANDED_ON.finditer(text), SEVERAL):
+        own, array, condition = found["own"] or found["not"], found["array"], found["condition"]
+        at = next(group for group in ("at", "on", "place") if found[group])
+        if array not in extents or found[at] != found["index"]:
+            continue
+        number = found["index"] if found["index"] != "0" else own
+        line, extent = line_at(text, found.start()), extents[array]
+        places = [found.span(group) for group in (at, "index")]
+        moved = [(*place, number) for place in places if number != found["index"]]
+        said = f"`{condition}` in line {line} left out"
+        if moved:
+            said += f", and `{number}` as both indices in line {line_at(text, found.start('index'))},"
+        why = f"`{array}` has {extent} elements, and each thread is to hand on its own."
+        yield Edit(said, line, tuple(sorted([(*found.span("condition"), ""), *moved])), why)
+        start, end = found.span("all")
+        (to, to_end), (of, of_end) = places
+        each = f"{text[start:to]}k{text[to_end:of]}k{text[of_end:end]}"
+        loop = f"for (int k = threadIdx.x; k < {extent}; k += blockDim.x)"
+        first = found.start("condition")
+        said = f"`{loop}` in place of `{condition}` in line {line}, and `{each}` in it,"
+        why = f"`{array}` has {extent} elements, and all of them are to be handed on."
+        yield Edit(said, line, ((first, found.end("condition"), loop), (start, end, each)), why)
 
 
 def parts(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
