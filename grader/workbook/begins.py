@@ -129,6 +129,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _by_rows(source, text)
     yield from _barrier_of_some(text)
     yield from _turned(lines)
+    yield from _turned_twice(text)
     yield from _turned_behind(text, lines)
     yield from _sizes_behind(text)
     yield from _sizes_of_bounds(source, text)
@@ -442,6 +443,41 @@ def _turned(lines: Sequence[Line]) -> Iterator[Edit]:
             )
             why = "Where rows become columns, those of blocks do as well."
             yield Edit(f"`{one}` and `{other}` exchanged in {where(run)}", run[0], changes, why)
+
+
+def _turned_twice(text: str) -> Iterator[Edit]:
+    """A thread's numbers exchanged behind the barrier, but for the indices of a tile that is read with these
+    exchanged: of a tile and a place that are both turned, each thread has the element of another place."""
+    barriers = list(_BARRIER.finditer(text))
+    names = {axis: name for name, axis in reversed(named_numbers(text))}
+    x, y = (names.get(axis, f"threadIdx.{axis}") for axis in "xy")
+    if len(barriers) != 1 or not (tiles := "|".join(shared_arrays(text))):
+        return
+    at = barriers[0].end()
+    end = at + len(text[at:].partition("\n}")[0])
+    element = re.compile(
+        rf"\b(?P<tile>{tiles})\[\s*(?P<row>[^\[\]]{{1,60}}?)\s*\]\[\s*(?P<column>[^\[\]]{{1,60}}?)\s*\]"
+    )
+    stored = {found.group("tile", "row", "column") for found in element.finditer(text, 0, at)}
+    read = list(element.finditer(text, at, end))
+    turned = [each for each in read if {each["row"], each["column"]} == {x, y}]
+    if not any(each.group("tile", "column", "row") in stored for each in turned):
+        return
+    own = re.compile(rf"(?<![\w.])(?:{re.escape(x)}|{re.escape(y)})(?!\w|\s*=(?!=))")
+    places = [
+        found
+        for found in own.finditer(text, at, end)
+        if not any(each.start() < found.start() < each.end() for each in read)
+    ]
+    if {found[0] for found in places} == {x, y}:
+        changes = tuple((*found.span(), y if found[0] == x else x) for found in places)
+        numbers = [*dict.fromkeys(line_at(text, found.start()) for found in places)]
+        tile = turned[0]["tile"]
+        said = f"`{x}` and `{y}` exchanged in {where(numbers)}"
+        if any(line_at(text, each.start()) in numbers for each in read):
+            said += f", but not in the indices of `{tile}`,"
+        why = f"`{tile}` is read with its indices exchanged already."
+        yield Edit(said, numbers[0], changes, why)
 
 
 def _turned_behind(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

@@ -161,6 +161,29 @@ def test_what_is_said_names_the_places() -> None:
     )
 
 
+SQUARE = (
+    "__shared__ float s[8][9];\nint l = threadIdx.x;\nint k = threadIdx.y;\ns[k][l] = v;\n__syncthreads();\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("behind", "becomes", "said"),
+    [
+        ("r = x0 + l;\nc = y0 + k;\nout[r * M + c] = s[l][k];",
+         "r = x0 + k;\nc = y0 + l;\nout[r * M + c] = s[l][k];", "`l` and `k` exchanged in lines 6 and 7"),
+        ("out[(x0 + l) * M + y0 + k] = s[l][k];", "out[(x0 + k) * M + y0 + l] = s[l][k];",
+         "`l` and `k` exchanged in line 6, but not in the indices of `s`,"),
+        ("out[(x0 + l) * M + y0 + k] = s[k][l];", None, ""),
+        ("__syncthreads();\nout[(x0 + l) * M + y0 + k] = s[l][k];", None, ""),
+        ("out[r * M + c] = s[l][k];", None, ""),
+    ],
+)  # fmt: skip
+def test_a_tile_that_is_turned_twice_is_turned_once(behind: str, becomes: str | None, said: str) -> None:
+    made = [edit for edit in edits(f"{SQUARE}{behind}") if "already" in edit.why]
+    expected = [] if becomes is None else [(f"{SQUARE}{becomes}", said)]
+    assert [(edit.applied(f"{SQUARE}{behind}"), edit.said) for edit in made] == expected
+
+
 @pytest.mark.parametrize(("index", "side"), [("x * M + y", "y"), ("y * M + x", "x")])
 def test_neighbours_are_said_to_write_neighbours_where_they_do(index: str, side: str) -> None:
     made = edits(f"{ALL}{X_Y}__syncthreads();\nout[{index}] = v;")
