@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.emulator import metrics
 from grader.judge.child.protocol import Launch
-from grader.judge.correctness.cases import Case
+from grader.judge.correctness.cases import Case, make
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.explaining import AT_EDGES, NOTHING, OF_ALL_THREADS, THAN, WHAT_IS_DONE
 from grader.judge.correctness.findings import AXES
@@ -127,7 +127,9 @@ def explained(
     planned = outcome.planned or current.compiled.plan(case.problem, runner.child.hello().limits)
     if shared := _of_shares(current, runner, case, outcome, planned.launches, refusal):
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {shared}")
-    if (refusal.verdict == "fail" or repeats(outcome)) and (mend := _mended(current, runner, case, outcome)):
+    tries = not rounded or not _only_rounds(current, runner, case)
+    tries = tries and (refusal.verdict == "fail" or repeats(outcome))
+    if tries and (mend := _mended(current, runner, case, outcome)):
         current.mended_by(mend.said, mend.line)
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mend.said}")
     comparison = outcome.comparison
@@ -468,6 +470,12 @@ def _too_small(seen: FindingResult | None, source: str) -> list[Edit]:
         return []
     in_rows = _overwrites(seen, "shared") and len(seen.shape or ()) > 1
     return [*longer.edits(source, seen.array)] if seen.kind == "out_of_bounds" or in_rows else []
+
+
+def _only_rounds(current: KernelSubmission, runner: CaseRunner, case: Case) -> bool:
+    """Whether a kernel has a running sum, and is right where nothing is rounded: no small change mends that."""
+    exact = make(case.problem, "exact")
+    return bool(sums.running(current.file.source)) and source_tries.right(runner, current.compiled, exact)
 
 
 def _is_explained(comparison: Comparison) -> bool:

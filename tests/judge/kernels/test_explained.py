@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
+from marking import Marking
 
 from grader.judge.correctness.cases import make
+from grader.judge.kernels import source_tries
 from grader.judge.kernels.case_run import Outcome
 from grader.judge.kernels.explained import zeros
+from grader.workbook import topics
 
 
 @pytest.mark.parametrize(
@@ -25,3 +31,13 @@ def test_quotients_that_are_0_are_those_of_sizes(
 ) -> None:
     case = make(sizes, "exact")
     assert [whole for _, whole, *_ in zeros(source, case, Outcome())] == found
+
+
+def test_of_a_running_sum_that_rounds_nothing_is_tried(
+    marked: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Any] = []
+    monkeypatch.setattr(source_tries, "mended", lambda *given: tried.append(given))
+    file = Path(__file__).parents[2] / "submissions" / "stencil" / "running_sum.cu"
+    assert "takes back what was added" in (marked(topics.load("stencil"), file).reason or "")
+    assert not tried
