@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 
 from grader.workbook.cuda_source import constant, numbers, plain, shared_extents
-from grader.workbook.edit import SEVERAL, Edit, Line, at_place, in_place, in_places
+from grader.workbook.edit import SEVERAL, Edit, Line, in_place, in_places
 
 _ROWS = 20  # that are looked at: bounds a stranger's work
 
