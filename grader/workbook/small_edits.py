@@ -461,13 +461,15 @@ def _integers(parts: _Expressions) -> list[str]:
 
 
 def _exchanged(parts: _Expressions, names: Sequence[str]) -> Iterator[_Small]:
-    """One of these names in place of another, that by which something is divided first."""
-    names = names[:_MOST_NAMES]
+    """One of these names in place of another, that by which something is divided first, and a size by which something
+    is multiplied: rows of another matrix."""
+    names, (sizes, _) = names[:_MOST_NAMES], int_sizes(parts.text)
     for at, token in enumerate(parts.tokens):
         member = at > 0 and parts.tokens[at - 1].text in _OF
         if token.text in names and not member and not parts.is_declared(at):
             divides = at > 1 and parts.tokens[at - 1].text in ("/", "%")
-            rank = _FAR if divides else _LAST
+            of_rows = at > 0 and parts.tokens[at - 1].text == "*" and token.text in sizes
             divided = parts.tokens[at - 2].text if divides else ""  # which by itself is 1
-            others = [other for other in names if other not in (token.text, divided)]
-            yield from (parts.changed(rank, at, at, other) for other in others)
+            for other in (each for each in names if each not in (token.text, divided)):
+                likely = divides or (of_rows and other in sizes)
+                yield parts.changed(_FAR if likely else _LAST, at, at, other)

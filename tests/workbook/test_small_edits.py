@@ -102,6 +102,14 @@ def test_of_as_likely_ones_those_of_the_lines_at_fault_come_first() -> None:
     assert near.index(likelier) < near.index("`a[N]` in place of `a[i]` in line 14") < near.index(elsewhere)
 
 
+def test_the_length_of_other_rows_comes_before_other_names() -> None:
+    head = "__global__ void f(float* a, int N, int K)\n{\n"
+    body = "    for (int j = 0; j < K; j++) a[blockIdx.x * K + j] += 2;\n"
+    said = [edit.said for edit in edits(f"{head}{body}}}\n")]
+    rows = next(place for place, each in enumerate(said) if "* N` in place of" in each and "* K`" in each)
+    assert rows < said.index("`j < N` in place of `j < K` in line 3")
+
+
 def test_a_condition_is_not_made_one_that_never_holds() -> None:
     said = [edit.said for edit in edits("void f(int own, int v) {\n    if (own == v) return;\n}\n")]
     assert any("`own != v`" in each for each in said)
