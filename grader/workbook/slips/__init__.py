@@ -39,6 +39,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from loops.once_more(text[:MOST])
     yield from islice(loops.taken_off(text[:MOST]), SEVERAL)
     yield from islice(pointers.left_behind(text[:MOST]), SEVERAL)
+    yield from islice(pointers.at_beginning(text[:MOST], lines), SEVERAL)
     yield from threads.first_row(text[:MOST], lines)
     yield from threads.last_lane(text, lines)
     yield from tiles.buffers(text, lines)

@@ -1,14 +1,15 @@
-"""Pointers that are moved on to a thread's element."""
+"""Pointers that are moved on to a thread's element, or are to be."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from grader.workbook.cuda_source import KERNEL, kernel_body, line_at
-from grader.workbook.edit import Edit
+from grader.workbook.cuda_source import KERNEL, kernel_body, line_at, numbers_in_grid
+from grader.workbook.edit import Edit, Line, in_place
 
 _PARAMETER = re.compile(r"\*\s*(?:__restrict__\s+)?(\w+)")
+_FIRST = r"(?:^|[;{{}}=(,+])\s*(?P<all>\*\s*(?P<name>{names}))\b(?!\s*[\[+(])"
 
 
 def left_behind(text: str) -> Iterator[Edit]:
@@ -30,3 +31,14 @@ def left_behind(text: str) -> Iterator[Edit]:
             yield Edit(
                 f"`{name} += {step};` behind line {line}", line, ((at, at, f" {name} += {step};"),), why
             )
+
+
+def at_beginning(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """The first element of an array that a kernel takes, in place of the thread's own."""
+    arrays = {name for kernel in KERNEL.finditer(text) for name in _PARAMETER.findall(kernel["taken"])}
+    first = re.compile(_FIRST.format(names="|".join(sorted(arrays))))
+    for line in lines if arrays else ():
+        for found in first.finditer(line.text):
+            for number in numbers_in_grid(text):
+                why = f"`*{found['name']}` is element 0, for each thread."
+                yield in_place(line, found, "all", f"{found['name']}[{number}]", why)
