@@ -39,6 +39,8 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("#define AT(r, c) (r + c)\nv = in[AT(y + t, x + t)];", None),
         (f"{KERNEL}int i = blockIdx.x * 256 + threadIdx.x;\nif (i < N) {{ *out = *(in + i); }}",
          f"{KERNEL}int i = blockIdx.x * 256 + threadIdx.x;\nif (i < N) {{ out[i] = *(in + i); }}"),
+        ("out[i] = in[i];\nout[i] =+ b;", "out[i] = in[i];\nout[i] += b;"),
+        ("out[i] = +b;", None),
         (f"#define AT(r, c) ((r) * M + (c))\n{OF_C}v = in[AT(y, x)];",
          f"#define AT(r, c) ((r) * N + (c))\n{OF_C}v = in[AT(y, x)];"),
         ("#define AT(r, c) (r * N + c)\nv = in[AT(y, (x + t))];", None),

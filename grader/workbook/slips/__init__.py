@@ -33,6 +33,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from islice(kept.edits(text[:MOST]), _CALLS)
     yield from islice(loops.asked_first(text[:MOST]), SEVERAL)
     yield from islice(loops.whole_runs(text[:MOST]), SEVERAL)
+    yield from islice(values.signs_turned(lines), SEVERAL)
     yield from islice(values.added_to(text[:MOST]), SEVERAL)
     yield from loops.goes_on(text[:MOST])
     yield from loops.split(text[:MOST])

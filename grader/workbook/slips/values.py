@@ -36,6 +36,7 @@ _CAST = re.compile(
     r"(?:\breinterpret_cast\s*<|\()\s*(?:const\s+)?(?P<wide>[A-Za-z_][\w ]*?)\s*(?:const\s*)?\*\s*[>)]\s*"
     r"(?:\(\s*|\(?\s*&\s*)(?P<place>(?P<array>\w+)\s*[+[]\s*(?P<index>[A-Za-z_]\w*)\s*(?:\]|(?=\))))"
 )
+_TURNED = re.compile(r"(?<![-+*/%&|^=!<>])(=[-+])(?=\s)")
 _COUNTED = re.compile(
     r"(?:\batomicAdd\w*\s*\(\s*&\s*\w+\[(?P<index>(?:[^\[\];]|\[[^\[\];]{0,60}\]){1,100})\]\s*,"
     r"|\b\w+\[(?P<own>(?:[^\[\];]|\[[^\[\];]{0,60}\]){1,100})\]\s*\+=)"
@@ -72,6 +73,14 @@ def added_to(text: str) -> Iterator[Edit]:
         new = f"{found['to']} = {found['name']} + {found['term']};"
         why = f"Else `{found['name']}` has what earlier turns have added."
         yield in_text(text, *found.span("all"), new, why)
+
+
+def signs_turned(lines: Sequence[Line]) -> Iterator[Edit]:
+    """`=+` for `+=`, and the like."""
+    for line in lines:
+        for found in _TURNED.finditer(line.text):
+            why = f"`{found[1]}` assigns what stands behind it, with a sign."
+            yield in_place(line, found, 1, f"{found[1][1]}=", why)
 
 
 def counted(lines: Sequence[Line]) -> Iterator[Edit]:
