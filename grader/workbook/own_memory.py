@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from grader.workbook.cuda_source import FUNCTION, KERNEL, line_at, plain
+from grader.workbook.cuda_source import FUNCTION, KERNEL, line_at
+from grader.workbook.suspects.loops import body_of
+from grader.workbook.suspects.text import looked_at
 
-_MOST = 20_000  # characters that are looked at: bounds a stranger's work
 _TYPE = (
     r"(?:(?:unsigned|signed)(?:\s+(?:int|long\s+long|long|short|char))?|int|long\s+long|long|float|double|half2?|__half2?"
     r"|(?:__)?nv_bfloat162?|u?int(?:32|64)_t|size_t)"
@@ -43,7 +44,7 @@ class Atomic:
 
 def with_atomics(source: str) -> Iterator[Atomic]:
     """What a file's functions have of their own, and call atomic functions for."""
-    text = plain(source)[:_MOST]
+    text = looked_at(source)
     all_bodies = list(bodies(text))
     for begins, ends, _, _ in all_bodies:
         own = declared(text, begins, ends)
@@ -75,13 +76,7 @@ def declared(text: str, begins: int, ends: int) -> dict[str, tuple[int, bool]]:
 def bodies(text: str) -> Iterator[_Body]:
     """Where functions and kernels begin and end, with the names of functions and of what they take."""
     for found in chain(KERNEL.finditer(text), FUNCTION.finditer(text)):
-        depth = 1
-        ends = len(text)
-        for brace in re.finditer(r"[{}]", text[found.end() :]):
-            depth += 1 if brace[0] == "{" else -1
-            if depth == 0:
-                ends = found.end() + brace.start()
-                break
+        ends = found.end() - 1 + len(body_of(text, found.end() - 1).removesuffix("}"))
         of_function = found.re is FUNCTION
         taken = [(re.findall(r"\w+", each) or [""])[-1] for each in found["taken"].split(",")]
         yield found.end(), ends, found[1] if of_function else "", taken

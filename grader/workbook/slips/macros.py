@@ -26,7 +26,7 @@ def edits(text: str) -> Iterator[Edit]:
     """Changes of macros: their parentheses, and the size by which they multiply."""
     yield from unbracketed(text)
     sizes, _ = int_sizes(text)
-    for macro in islice((found for found in MACRO.finditer(text[:MOST]) if found["taken"]), SEVERAL):
+    for macro in _with_parameters(text):
         for factor in re.finditer(r"(?<=\*)\s*\(?(\w+)", macro["body"]):
             begin = macro.start("body")
             for other in sizes if factor[1] in sizes else ():
@@ -37,11 +37,14 @@ def edits(text: str) -> Iterator[Edit]:
 def unbracketed(text: str) -> Iterator[Edit]:
     """Parentheses around the parameters of a macro of whose arguments its operators take a part alone, and around all
     of it; then of all such macros together."""
-    macros = (found for found in MACRO.finditer(text[:MOST]) if found["taken"])
-    found = [edit for macro in islice(macros, SEVERAL) if (edit := _of(text[:MOST], macro))]
+    found = [edit for macro in _with_parameters(text) if (edit := _of(text[:MOST], macro))]
     yield from found
     if len(found) > 1:
         yield reduce(Edit.with_also, found)
+
+
+def _with_parameters(text: str) -> Iterator[re.Match[str]]:
+    return islice((found for found in MACRO.finditer(text[:MOST]) if found["taken"]), SEVERAL)
 
 
 def _of(text: str, macro: re.Match[str]) -> Edit | None:

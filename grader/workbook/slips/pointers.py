@@ -36,9 +36,9 @@ def left_behind(text: str) -> Iterator[Edit]:
 def at_beginning(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """The first element of an array that a kernel takes, in place of the thread's own."""
     arrays = {name for kernel in KERNEL.finditer(text) for name in _PARAMETER.findall(kernel["taken"])}
-    first = re.compile(_FIRST.format(names="|".join(sorted(arrays))))
+    first, numbers = re.compile(_FIRST.format(names="|".join(sorted(arrays)))), numbers_in_grid(text)
     for line in lines if arrays else ():
         for found in first.finditer(line.text):
-            for number in numbers_in_grid(text):
+            for number in numbers:
                 why = f"`*{found['name']}` is element 0, for each thread."
                 yield in_place(line, found, "all", f"{found['name']}[{number}]", why)

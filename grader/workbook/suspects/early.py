@@ -58,7 +58,7 @@ def reads(text: str, kernel: str) -> Iterator[Early]:
         loads = [] if _NO_LOAD.search(statement[0]) else _LOADED.finditer(front, *statement.span())
         for found in (each for load in loads for each in _ELEMENT.finditer(front, *load.span("value"))):
             array, index = found["array"], found["index"]
-            grid, asked = _of_grid(front[: statement.start()], index), _asked(whole, statement.end(), index)
+            grid, asked = of_grid(front[: statement.start()], index), _asked(whole, statement.end(), index)
             if array in arrays and grid and asked and sets(whole, index) == 1 and not sets(whole, array):
                 line, condition = line_at(text, first + found.start()), line_at(text, first + asked.start(1))
                 kind = taken[arrays[array]].partition("*")[0]
@@ -66,9 +66,10 @@ def reads(text: str, kernel: str) -> Iterator[Early]:
                 yield Early(line, array, arrays[array], kind, index, *grid, condition, said)
 
 
-def _of_grid(front: str, index: str) -> tuple[str, str] | None:
-    """The axis of a number in the grid, and by what it multiplies the block's."""
-    if not (found := re.search(rf"\b{index}\s*=\s*([^,;=]*)[,;]", front)):
+def of_grid(text: str, name: str) -> tuple[str, str] | None:
+    """Of a variable that is a thread's number in the grid, its axis, and by what it multiplies the block's number; None
+    of any other."""
+    if not (found := re.search(rf"\b{name}\s*=\s*([^,;=]*)[,;]", text)):
         return None
     terms = _CASTS.sub("", found[1]).split("+")
     block = next(filter(None, map(_OF_GRID.fullmatch, terms)), None)

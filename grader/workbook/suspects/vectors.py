@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from grader.workbook.cuda_source import KERNEL, bytes_of, constant, line_at
+from grader.workbook.suspects.early import of_grid
 from grader.workbook.suspects.loops import body_of, loops_of
 from grader.workbook.suspects.text import looked_at
 
@@ -30,12 +31,6 @@ _BELOW = re.compile(
     r"|(?P<many>\d+) ?\* ?(?P<own>\w+) ?\+ ?(?:(?P<last>\d+) ?<|(?P=many) ?<=) ?(?P<most>\w+)"
 )
 _QUOTIENT = re.compile(r"\b(\w+)\s*=\s*(\w+)\s*/\s*(\w+)\s*;")
-_NUMBER = (
-    r"\b{0}\s*=\s*(?:(?:\w+|\w+<\w+>)?\s*\(\s*blockIdx\.x\s*\)|(?:\(\w+\)\s*)?blockIdx\.x)\s*\*\s*[\w.]+\s*\+"
-    r"\s*threadIdx\.x\s*;|\b{0}\s*=\s*threadIdx\.x\s*\+\s*blockIdx\.x\s*\*\s*[\w.]+\s*;"
-    r"|\b{0}\s*=\s*blockDim\.x\s*\*\s*blockIdx\.x\s*\+\s*threadIdx\.x\s*;"
-)
-"""How a variable is set that is a thread's number in the grid."""
 _ONE_OF_REST = (
     "Behind the body of `if ({own})` in line {line}, let threads take these one each: with `if ({name} < {size} % "
     "{by})`, the element `{size} / {by} * {by} + {name}`."
@@ -89,7 +84,7 @@ def one_of_rest(source: str) -> str:
         own = " ".join(found["condition"].split())
         compared = _BELOW.fullmatch(own)
         name = compared and (compared["name"] or compared["own"])
-        if not compared or not re.search(_NUMBER.format(name), text):
+        if not compared or not name or not of_grid(text, name):
             continue
         size, by = compared["size"] or compared["most"], compared["by"] or compared["many"]
         size, by = (size, by) if by else quotients.get(size, ("", ""))
