@@ -26,7 +26,9 @@ CONTEXT = 2  # lines around a change
 FROM_STARTER, FIRST_STEP = "the starter", "a kernel that is right"
 
 OWN_RUNGS = "Both are the workbook's own: yours may have other names, and another grid."
-OWN_KERNEL = "It is the workbook's own: it has what yours has, and is fast enough. See how much a thread and a block do."
+OWN_KERNEL = (
+    "It is the workbook's own: it has what yours has, and is fast enough. See what a thread and a block do."
+)
 SEEN_TO_MEND, RUN_ALONE = "the change that mends it", "what was found, and how that case is run alone"
 NO_CHANGE = "The judge knows no change that was seen to mend it. Go by what it found:"
 
