@@ -56,7 +56,7 @@ def progress(found: Progress, remedies: Mapping[str, Sequence[Remedy]]) -> Rende
 
 def following(found: Next, lesson: str = "") -> RenderableType:
     """The one thing to do now; `lesson`: where it is told of."""
-    told = f" Its lesson: {lesson}" if lesson else ""
+    told = f" The lesson of {found.topic}: {lesson}" if lesson else ""
     parts: list[RenderableType] = [
         Text.assemble(("Next", "bold"), f"   {found.what}"),
         Padding(Text(f"{found.why}{told}", "dim"), (0, 0, 0, 2)),
