@@ -23,6 +23,7 @@ class Modelled:
     terms: Mapping[str, float] = field(
         default_factory=dict
     )  # of the time model, in seconds; none of schedules
+    blocks: int = 0  # of the launch that has the most; 0 for schedules
 
 
 @dataclass(frozen=True)

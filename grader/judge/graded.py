@@ -155,7 +155,7 @@ def _hints(
     if current.refusal is not None:
         return []
     if broken:
-        slow = hints.too_slow(topic.ladder, broken[-1], standing.slow, current.source)
+        slow = hints.too_slow(topic.ladder, broken[-1], standing.slow, current.source, current.most_issued())
         return [*_first(current, slow), slow]
     if reached is not None:
         in_vain = (

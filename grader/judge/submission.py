@@ -16,6 +16,7 @@ from grader.analysis.devices import DeviceSpec
 from grader.analysis.what_if import Modelled
 from grader.errors import WarpladderError
 from grader.judge.claims import scoring
+from grader.judge.claims.hints import IssuedLine
 from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.refused import Refused
@@ -78,6 +79,10 @@ class Submission:
     def costliest(self, later: Collection[str] = (), wanted: Collection[str] = ()) -> LineCost | None:
         """The line that wastes most, but for what `later` claims measure, or else most of what is `wanted`, which
         claims that do not hold measure; None where none does, or nothing was counted by line."""
+        return None
+
+    def most_issued(self) -> IssuedLine | None:
+        """The line that issues the most instructions; None: nothing was counted by line."""
         return None
 
     def advice(self, measured: Collection[str] = ()) -> str:

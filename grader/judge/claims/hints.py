@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from grader.analysis.model import LaunchTime
+from grader.analysis.what_if import Modelled
 from grader.judge.claims.costs import pads
 from grader.judge.claims.pace import Model, Times
 from grader.results import ClaimResult, Hint, TimeLimit
 from grader.workbook import units
+from grader.workbook.cuda_source import statement
 from grader.workbook.ladder import Ladder, figures
 from grader.workbook.marks import marks
 from grader.workbook.reference import Problem
@@ -26,10 +29,7 @@ _TERMS = {
         "what goes through the L1 cache and shared memory",
         "Let neighbouring threads access neighbouring words, and keep what is needed again in registers.",
     ),
-    "issue": (
-        "issuing instructions",
-        "Let threads execute fewer: {loops}what is the same for all turns is computed once, in front of the loop.",
-    ),
+    "issue": ("issuing instructions", ""),
     "fma": ("FP32 arithmetic", "Compute once what several outputs have in common."),
     "fp64": (
         "FP64 arithmetic",
@@ -51,7 +51,10 @@ _TERMS = {
     ),
     "launch": ("launching kernels", "Let one kernel do what several do."),
 }
-"""What a term of the time model stands for, and what makes it smaller."""
+"""What a term of the time model stands for, and what makes it smaller; see `_fewer` for instructions."""
+
+MANY_BLOCKS = 2
+"""How many times a rung's blocks a grid has from which on it is worth a word."""
 
 _BY_THREAD = "a loop between constants is unrolled, one whose bounds depend on the thread is not; "
 _ASKED = "a condition in a loop is asked in each turn; "
@@ -63,6 +66,15 @@ MOST = 0.5
 
 WORTH_SAYING = 0.05
 """The share of a term that a kernel has beyond a rung's from which on it is worth a word."""
+
+
+@dataclass(frozen=True)
+class IssuedLine:
+    """A line that issues instructions, and its share of all that are issued."""
+
+    line: int
+    share: float
+
 
 BUYS = "What it should buy"
 """How that paragraph begins of what a rung says of itself."""
@@ -115,13 +127,22 @@ def _pads_first(ladder: Ladder[SourceFile], rung: str) -> bool:
     return place > 0 and pads(ladder[rung].source) and not pads(ladder.rungs[place - 1].source)
 
 
-def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None, source: str = "") -> Hint:
-    """Why a rung is not reached whose claims hold. `source` is the submission's text."""
+def too_slow(
+    ladder: Ladder[SourceFile],
+    limit: TimeLimit,
+    times: Times | None,
+    source: str = "",
+    issued: IssuedLine | None = None,
+) -> Hint:
+    """Why a rung is not reached whose claims hold. `source` is the submission's text, and the line `issued` issues the
+    most instructions of it."""
     own = None if times is None else times.own_s
     measured = "modelled" if times is None else times.source
     took = "a block of it has not ended" if own is None else f"it takes {units.seconds(own, measured)}"
     most = units.seconds(limit.limit_s, measured)
-    why = "" if times is None or times.model is None else _takes_longer(limit.rung, times.model, source)
+    why = (
+        "" if times is None or times.model is None else _takes_longer(limit.rung, times.model, source, issued)
+    )
     other = (
         "Let all warps and all multiprocessors work, and look for work that no claim counts. "
         f"The idea: {first_sentence(ladder[limit.rung].idea)}"
@@ -133,7 +154,7 @@ def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None, 
     return Hint(limit.rung, text, value=own, limit=limit.limit_s, idea=False)
 
 
-def _takes_longer(rung: str, model: Model, source: str) -> str:
+def _takes_longer(rung: str, model: Model, source: str, issued: IssuedLine | None) -> str:
     """What of a kernel takes longer than of the rung that it is too slow for; "" where nothing stands out."""
     blocks, sms = model.own.blocks, model.multiprocessors
     if blocks < sms:
@@ -151,7 +172,8 @@ def _takes_longer(rung: str, model: Model, source: str) -> str:
         return (
             f"{alone}Its grid has {grid} of {block}: let more threads share its work, or leave it less to do."
         )
-    own, theirs = model.own.terms, model.rungs.get(rung, {})
+    other = model.rungs.get(rung, Modelled())
+    own, theirs = model.own.terms, other.terms
     longer = {name: seconds - theirs[name] for name, seconds in own.items() if name in theirs}
     most = max(longer, key=lambda name: longer[name], default="")
     if not most or longer[most] < WORTH_SAYING * own[most]:
@@ -159,7 +181,9 @@ def _takes_longer(rung: str, model: Model, source: str) -> str:
     what, remedy = _TERMS[most]
     yours, its = (units.seconds(terms[most], "modelled") for terms in (own, theirs))
     full = longest is not None and longest.full
-    remedy = remedy.format(loops=_of_loops(source), warps="" if full else _MORE_WARPS)
+    remedy = remedy.format(warps="" if full else _MORE_WARPS) or _fewer(
+        source, issued, blocks, rung, other.blocks
+    )
     said = f"{alone}In all launches, " if alone else "By the time model, "
     return f"{said}{what} takes {yours} in your kernel, and {its} in {rung}'s own. {remedy}"
 
@@ -172,10 +196,27 @@ def _alone(launch: LaunchTime, model: Model) -> str:
     return f"By the time model, one launch of `{launch.kernel}` takes most of the time, {took}. "
 
 
-def _of_loops(source: str) -> str:
-    """What a text's loops have that takes instructions in each turn."""
-    of_thread, asks = loops.take_long(source)
-    return f"{_BY_THREAD * of_thread}{_ASKED * asks}"
+def _fewer(source: str, issued: IssuedLine | None, blocks: int, rung: str, its_blocks: int) -> str:
+    """Where most instructions are issued, and how threads issue fewer. The grid has so many `blocks`, a rung's has
+    `its_blocks`; 0: not known."""
+    turns = issued and loops.around_line(source, issued.line)
+    found = []
+    if issued is not None:
+        share, text = units.percent(issued.share), statement(source, issued.line).strip()
+        found.append(f"Line {issued.line}, `{text}`, issues {share} % of those that were counted.")
+    if its_blocks and blocks >= MANY_BLOCKS * its_blocks:
+        found.append(
+            f"Your grid has {units.number_of(blocks, 'block')}, and that of {rung} {its_blocks}: let fewer blocks take "
+            "more elements each, so that what a block does once is done less often."
+        )
+    elif turns:
+        found.append(
+            f"Let threads execute fewer in the loop: {_BY_THREAD * turns.by_thread}{_ASKED * turns.asks}what is the "
+            "same for all turns is computed once, in front of it."
+        )
+    else:
+        found.append("Let threads execute fewer.")
+    return " ".join(found)
 
 
 def _hint(claim: ClaimResult, verb: str, idea: str, sizes: Problem, has_idea: bool) -> Hint:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.analysis.model import ModelledTime
+from grader.analysis.what_if import Modelled
 from grader.results import TimeLimit, TimeSource
 from grader.workbook.ladder import Ladder
 from grader.workbook.source_file import SourceFile
@@ -24,7 +25,7 @@ class Model:
     """What modelled times are made of."""
 
     own: ModelledTime
-    rungs: Mapping[str, Mapping[str, float]]  # the terms of rungs, in seconds
+    rungs: Mapping[str, Modelled]
     multiprocessors: int
 
 

@@ -15,6 +15,7 @@ from grader.emulator.machine.records import by_line
 from grader.findings.remedies import SAME_CHANGE
 from grader.judge.child.protocol import Record
 from grader.judge.claims import costs
+from grader.judge.claims.hints import IssuedLine
 from grader.judge.correctness.cases import Case
 from grader.judge.kernels import counting
 from grader.judge.kernels.case_run import Outcome
@@ -86,6 +87,15 @@ class KernelSubmission(Submission):
         threads = {math.prod(record.block) for record in self.records}
         a_block = threads.pop() if len(threads) == 1 else 32
         return costs.costliest(lines, self.source, later, a_block, wanted)
+
+    def most_issued(self) -> IssuedLine | None:
+        records = self.at_main or self.records or ()
+        issued = {
+            line: counters.get(metrics.WARP_INSTRUCTIONS, 0)
+            for line, counters in by_line(chain.from_iterable(record.lines for record in records)).items()
+        }
+        line = max(issued, key=lambda line: issued[line], default=0)
+        return IssuedLine(line, issued[line] / sum(issued.values())) if line else None
 
     def advice(self, measured: Collection[str] = ()) -> str:
         """About blocks that are so many that what each hands on is most of the stores and atomics which are measured,

@@ -217,9 +217,7 @@ class Kernels(Kind[KernelFile]):
             seconds,
             naive_s=seconds.get(first.id),
             bound_s=None if floor is None else floor.time_s,
-            model=None
-            if own is None
-            else Model(own, {name: rung.terms for name, rung in found.items()}, device.sms),
+            model=None if own is None else Model(own, found, device.sms),
         )
 
     def once(self, pool: DevicePool, file: KernelFile, name: str) -> KernelSubmission:
@@ -261,7 +259,7 @@ class Kernels(Kind[KernelFile]):
             if current.refusal is not None or current.modelled is None:
                 return Modelled(reason=current.reason_without(rung.path) or "not counted")
             found = current.modelled
-            return Modelled(found.seconds, found.limited_by, terms=found.terms)
+            return Modelled(found.seconds, found.limited_by, terms=found.terms, blocks=found.blocks)
 
         return model
 

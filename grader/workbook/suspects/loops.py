@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -199,17 +199,31 @@ def idle(source: str) -> list[int]:
     ]
 
 
-def take_long(source: str) -> tuple[bool, bool]:
-    """Whether a text has a loop that does not count between constants, and one that asks a condition in each turn."""
-    text, known = looked_at(source), numbers(source)
-    of_thread = asks = False
-    for loop in islice(loops_of(text), _LOOPS):
-        counted = _COUNTED.match(loop.start)
-        bounds = f"{counted['value'] if counted else ''};{loop.condition};{loop.step}"
-        names = {*re.findall(r"[A-Za-z_]\w*", bounds)} - {counted["name"] if counted else ""}
-        of_thread = of_thread or not names <= known.keys()
-        asks = asks or bool(re.search(r"\bif\b|\?", loop.body))
-    return of_thread, asks
+@dataclass(frozen=True)
+class Turns:
+    """What the loops around a line have that takes instructions in each turn."""
+
+    by_thread: bool  # one does not count between constants
+    asks: bool  # one asks a condition in its body
+
+
+def around_line(source: str, line: int) -> Turns | None:
+    """What the loops around a line of a text have; None where there is no loop."""
+    start, end = (sum(map(len, source.splitlines(keepends=True)[:count])) for count in (line - 1, line))
+    found, known = around(source, range(start, end)), numbers(source)
+    return Turns(any(_by_thread(loop, known) for loop in found), any(map(_asks, found))) if found else None
+
+
+def _by_thread(loop: Loop, known: Collection[str]) -> bool:
+    """Whether a loop has bounds or a step that are no constants."""
+    counted = _COUNTED.match(loop.start)
+    bounds = f"{counted['value'] if counted else ''};{loop.condition};{loop.step}"
+    return not {*re.findall(r"[A-Za-z_]\w*", bounds)} - {counted["name"] if counted else ""} <= {*known}
+
+
+def _asks(loop: Loop) -> bool:
+    """Whether a loop's body has a condition."""
+    return bool(re.search(r"\bif\b|\?", loop.body))
 
 
 def around(source: str, places: Sequence[int]) -> list[Loop]:

@@ -11,6 +11,7 @@ from records import record
 from grader.analysis.devices import board, boards
 from grader.analysis.model import LaunchStats, LaunchTime, ModelledTime, modelled_time
 from grader.analysis.occupancy import occupancy
+from grader.analysis.what_if import Modelled
 from grader.emulator import metrics
 from grader.emulator.streams.commands import Recording
 from grader.emulator.streams.timeline import Timeline
@@ -249,7 +250,9 @@ def test_who_is_too_slow_is_told_by_how_much(own: float | None, took: str) -> No
 )
 def test_who_is_too_slow_is_told_what_takes_longer(blocks: int, terms: dict[str, float], why: str) -> None:
     model = pace.Model(
-        ModelledTime(1.2e-3, terms, "issue", blocks), {"b": {"issue": 6e-4, "dram": 5e-4}}, 132
+        ModelledTime(1.2e-3, terms, "issue", blocks),
+        {"b": Modelled(terms={"issue": 6e-4, "dram": 5e-4})},
+        132,
     )
     times = Times(1.2e-3, {"a": 1e-3, "b": 0.5e-3}, model=model)
     limit = pace.limit(LADDER, "b", times)
@@ -286,7 +289,9 @@ def test_the_launch_that_takes_most_of_the_time_is_told(
     launches: list[LaunchTime], told: str, untold: str
 ) -> None:
     own = ModelledTime(1.2e-3, {"latency": 9e-4}, "latency", 5000, tuple(launches))
-    times = Times(1.2e-3, {"a": 1e-3, "b": 0.5e-3}, model=pace.Model(own, {"b": {"latency": 1e-4}}, 132))
+    times = Times(
+        1.2e-3, {"a": 1e-3, "b": 0.5e-3}, model=pace.Model(own, {"b": Modelled(terms={"latency": 1e-4})}, 132)
+    )
     limit = pace.limit(LADDER, "b", times)
     assert limit is not None
     text = hints.too_slow(LADDER, limit, times).text
@@ -307,24 +312,45 @@ def test_a_modelled_time_knows_its_launches() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("loop", "of_thread", "asks"),
-    [
-        ("for (int k = -R; k <= R; ++k) sum += tile[k];", False, False),
-        ("for (int k = -R; k <= R; ++k) if (i + k < N) sum += tile[k];", False, True),
-        ("for (int k = threadIdx.x; k < R; k += blockDim.x) tile[k] = 0;", True, False),
-        ("while (i < N) i += 2;", True, False),
-    ],
-)
-def test_loops_are_told_what_they_have(loop: str, of_thread: bool, asks: bool) -> None:
-    model = pace.Model(ModelledTime(1.2e-3, {"issue": 9e-4}, "issue", 500), {"b": {"issue": 6e-4}}, 132)
+def _of_instructions(source: str, line: int, its_blocks: int = 0) -> str:
+    """What a kernel of 500 blocks is told that issues too many instructions, most of them in a line."""
+    its = Modelled(terms={"issue": 6e-4}, blocks=its_blocks)
+    model = pace.Model(ModelledTime(1.2e-3, {"issue": 9e-4}, "issue", 500), {"b": its}, 132)
     times = Times(1.2e-3, {"a": 1e-3, "b": 0.5e-3}, model=model)
     limit = pace.limit(LADDER, "b", times)
     assert limit is not None
-    text = hints.too_slow(LADDER, limit, times, f"constexpr int R = 8;\n{loop}").text
-    assert ("one whose bounds depend on the thread is not; " in text) == of_thread
-    assert ("a condition in a loop is asked in each turn; " in text) == asks
-    assert "what is the same for all turns is computed once" in text
+    return hints.too_slow(LADDER, limit, times, source, hints.IssuedLine(line, 0.58)).text
+
+
+@pytest.mark.parametrize(
+    ("loop", "told"),
+    [
+        ("for (int k = -R; k <= R; ++k) sum += tile[k];", {"same for all turns"}),
+        (
+            "for (int k = -R; k <= R; ++k) if (i + k < N) sum += tile[k];",
+            {"asked in each turn", "same for all turns"},
+        ),
+        (
+            "for (int k = threadIdx.x; k < R; k += blockDim.x) tile[k] = 0;",
+            {"depend on the thread", "same for all turns"},
+        ),
+        ("while (i < N) i += 2;", {"depend on the thread", "same for all turns"}),
+        ("sum += tile[i];", {"execute fewer."}),
+    ],
+)
+def test_of_instructions_the_line_is_told_and_what_its_own_loop_has(loop: str, told: set[str]) -> None:
+    others = "for (int k = threadIdx.x; k < N; k += 2) if (k > 3) tile[k] = 0;"
+    text = _of_instructions(f"constexpr int R = 8;\n{loop}\n{others}", 2)
+    assert f"Line 2, `{loop}`, issues 58 % of those that were counted. " in text
+    ways = ("asked in each turn", "depend on the thread", "same for all turns", "execute fewer.")
+    assert {way for way in ways if way in text} == told
+
+
+@pytest.mark.parametrize(("its_blocks", "told"), [(0, False), (251, False), (250, True)])
+def test_many_blocks_are_told_to_be_fewer(its_blocks: int, told: bool) -> None:
+    text = _of_instructions("for (int k = 0; k < 8; ++k) counts[k] = 0;", 1, its_blocks)
+    assert ("Your grid has 500 blocks, and that of b 250: let fewer blocks take more" in text) == told
+    assert ("computed once, in front of it" in text) != told
 
 
 @pytest.mark.parametrize(
