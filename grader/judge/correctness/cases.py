@@ -410,7 +410,8 @@ class CaseStore:
 
     @contextmanager
     def ahead(self, cases: Sequence[Case]) -> Iterator[None]:
-        """While the context lasts, cases are computed in their order: they are there when a child is ready for them."""
+        """While the context lasts, cases are computed in their order: they are there when a child is ready for them. The
+        one that is being computed at its end is ended by itself."""
         ended = threading.Event()
 
         def compute_all() -> None:
@@ -420,13 +421,11 @@ class CaseStore:
                 with suppress(Exception):  # whoever asks for the case is told
                     self.get(case)
 
-        thread = threading.Thread(target=compute_all)
-        thread.start()
+        threading.Thread(target=compute_all).start()
         try:
             yield
         finally:
             ended.set()
-            thread.join()
 
     def yardstick_error(self, case: Case) -> float | None:
         """The error of the topic's yardstick on a case, see `yardstick_error`."""
