@@ -9,7 +9,9 @@ import dataclasses
 import itertools
 import random
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -19,13 +21,14 @@ from grader.errors import WarpladderError
 from grader.judge.claims.pace import Times
 from grader.judge.kernels import track as tracks
 from grader.judge.kernels.compiled import Kernel, prepare
+from grader.judge.kernels.large import kept_right
 from grader.judge.kernels.track import KernelCandidate, KernelTrack, Values
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.judge.timing import rounds
 from grader.judge.timing.bounds import bound, too_fast
 from grader.judge.timing.nvml import Watch
-from grader.judge.timing.rounds import Candidate, measure
+from grader.judge.timing.rounds import WARM_UP, Candidate, measure
 from grader.workbook import topics
 
 ROUNDS = 6
@@ -39,6 +42,10 @@ class GuardedRunner(Runner):
     guard = 4096
 
 
+REACHES = "out[size_t(M) * N] = 1.0f; out["
+"""What a store behind the end of the output comes in front of."""
+
+
 @pytest.fixture
 def runner() -> Iterator[Runner]:
     found = GuardedRunner("emulator", threads=1)
@@ -47,7 +54,8 @@ def runner() -> Iterator[Runner]:
 
 
 @pytest.fixture
-def track(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> KernelTrack:
+def track(runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelTrack:
+    monkeypatch.setattr(kept_right, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(rounds, "ROUNDS", ROUNDS)
     monkeypatch.setattr(rounds, "FEWEST_ROUNDS", 2)
     monkeypatch.setattr(tracks, "FLUSH_BYTES", 4096)
@@ -169,11 +177,32 @@ def test_looks_that_take_long_are_rare(track: KernelTrack, monkeypatch: pytest.M
 
 
 def test_damage_around_an_output_is_found(track: KernelTrack) -> None:
-    reaches = "out[size_t(M) * N] = 1.0f; out["
-    item = candidate(track, kernel("00_naive", "out[", reaches))
+    item = candidate(track, kernel("00_naive", "out[", REACHES))
     measure(track, [item], Watch(None), random.Random(1))
     assert item.refusal is not None
     assert "out of bounds" in item.refusal.reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "copied_back"),
+    [("", "", False), ("out[", REACHES, True), ("row < M", "row < M - 1", True)],
+)
+def test_what_was_right_is_not_copied_back_again(
+    old: str, new: str, copied_back: bool, runner: Runner, track: KernelTrack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = candidate(track, kernel("00_naive"))
+    track.run(right, WARM_UP)
+    track.check(right, WARM_UP)
+
+    again = KernelTrack(runner, Values.of(TOPIC, PROBLEM))
+    fetched = Mock(side_effect=again._fetched)
+    monkeypatch.setattr(again, "_fetched", fetched)
+    item = candidate(again, kernel("00_naive", old, new))
+    again.run(item, WARM_UP)
+    with pytest.raises(Refused) if copied_back else nullcontext():
+        again.check(item, WARM_UP)
+    assert fetched.called == copied_back
+    assert item.error == (None if copied_back else right.error)
 
 
 def test_slow_candidates_take_part_in_fewer_rounds_spread_over_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import itertools
 import tracemalloc
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from grader.judge.correctness import cases, pieces
+from grader.judge.correctness.comparison import Comparison
 from grader.judge.kernels.fresh import POOL_BYTES, Fresh
+from grader.judge.kernels.large import kept_right
 from grader.judge.kernels.large import results as results_module
+from grader.judge.kernels.large.kept_right import KeptRight
 from grader.judge.kernels.large.results import ByParts, Known, known, results
 from grader.workbook import topics
 
@@ -34,6 +39,11 @@ PROBLEMS: dict[str, dict[str, float]] = {
     "gemv_int4": {"N": 33, "K": 384},
     "gemm": {"M": 33, "N": 17, "K": 41},
 }
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPLADDER_CACHE", str(tmp_path))
 
 
 @pytest.mark.parametrize(("name", "problem"), PROBLEMS.items())
@@ -95,11 +105,39 @@ def test_what_is_compared_as_it_is_found_compares_as_what_is_written_down(
         wrong = right.copy()
         wrong.reshape(-1)[-1] += 1
         found, as_written = (
-            Known(topic, problem, values).compare(output, right),
+            Known(topic, problem, values).compare(output, right, ""),
             written.compare(output, right),
         )
         assert (found.right, found.error) == (True, as_written.error)
-        assert Known(topic, problem, values).compare(output, wrong) == written.compare(output, wrong)
+        assert Known(topic, problem, values).compare(output, wrong, "") == written.compare(output, wrong)
+
+
+def test_an_output_that_was_right_is_known_by_its_digest() -> None:
+    topic, problem = topics.load("softmax"), PROBLEMS["softmax"]
+    values = Fresh.known(topic, problem)
+    right = known(topic, problem, values).expected["out"].astype(np.float32)
+    first = Known(topic, problem, values)
+    found = first.compare("out", right, "a")
+    assert not first.compare("out", right + 1, "b").right
+    again = Known(topic, problem, values)
+    assert again.known_by("out", "a") == found
+    assert 0 < again.seconds < first.seconds
+    assert again.known_by("out", "b") is None
+    for values_of, sizes in (
+        (replace(values, seed=values.seed + 1), problem),
+        (values, {**problem, "M": 32}),
+    ):
+        assert Known(topic, sizes, values_of).known_by("out", "a") is None
+
+
+def test_of_right_outputs_the_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    topic, problem = topics.load("softmax"), PROBLEMS["softmax"]
+    values, comparison = Fresh.known(topic, problem), Comparison(None, 0.5, 0, None, None)
+    monkeypatch.setattr(kept_right, "MOST", 2)
+    for digest in "abc":
+        KeptRight(topic, problem, values).add("out", digest, comparison, 1.0)
+    found = KeptRight(topic, problem, values)
+    assert [found.find("out", digest) is not None for digest in "abc"] == [False, True, True]
 
 
 def test_nothing_is_written_down_to_compare_what_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +145,7 @@ def test_nothing_is_written_down_to_compare_what_is_right(monkeypatch: pytest.Mo
     values = Fresh.known(topic, problem)
     right = known(topic, problem, values).expected["c"].astype(np.float32)
     monkeypatch.setattr(results_module, "known", None)
-    assert Known(topic, problem, values).compare("c", right).right
+    assert Known(topic, problem, values).compare("c", right, "").right
 
 
 @pytest.mark.parametrize("name", sorted({*PROBLEMS} - {"gemm"}))
