@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.emulator.machine.cores import usable
 from grader.errors import WarpladderError
 from grader.judge.correctness import explaining
 from grader.judge.correctness.comparison import (
@@ -32,6 +33,7 @@ from grader.judge.correctness.comparison import (
     compare_within,
     error_bound,
 )
+from grader.judge.correctness.pieces import blas_threads
 from grader.judge.correctness.verdict import (
     EVERY_BIT,
     EXACT_IN_SINGLE,
@@ -383,6 +385,10 @@ def yardstick_error(topic: Topic, problem: Problem, data: CaseData) -> float | N
     return max((error for error in errors if error is not None), default=None)
 
 
+BLAS_SHARE = 4
+"""A case is computed while emulators run others: its matrix products take one core of so many."""
+
+
 class CaseStore:
     """Case data computed once and shared by the rungs of a climb, or the submissions of a class, from any thread."""
 
@@ -399,7 +405,8 @@ class CaseStore:
             computing = self._computing.setdefault(case, threading.Lock())
         with computing:
             if case not in self._known:
-                self._known[case] = compute(self.topic, case)
+                with blas_threads.at_most(max(2, usable() // BLAS_SHARE)):
+                    self._known[case] = compute(self.topic, case)
             return self._known[case]
 
     def keep(self, seeds: Collection[int]) -> None:
@@ -410,8 +417,8 @@ class CaseStore:
 
     @contextmanager
     def ahead(self, cases: Sequence[Case]) -> Iterator[None]:
-        """While the context lasts, cases are computed in their order: they are there when a child is ready for them. The
-        one that is being computed at its end is ended by itself."""
+        """While the context lasts, cases are computed in their order: they are there when a child is ready for them. At
+        its end one may still be computed."""
         ended = threading.Event()
 
         def compute_all() -> None:

@@ -7,6 +7,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,29 +39,35 @@ def _keep_what_is_freed() -> None:
         mallopt(_TRIM_THRESHOLD, _KEPT)
 
 
-class _AloneInBlas:
-    """While threads share work, each computes its matrix products alone: OpenBLAS's own threads would wait for each
-    other in every product. Other libraries than OpenBLAS are left as they are."""
+class _BlasThreads:
+    """How many threads a matrix product of OpenBLAS takes: its threads wait for each other in every product, by asking
+    again and again. Other libraries than OpenBLAS are left as they are."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._inside = self._threads = 0
+        self._limits: list[int] = []
+        self._unlimited = 0
 
-    def __enter__(self) -> None:
+    @contextmanager
+    def at_most(self, threads: int) -> Iterator[None]:
+        """While the context lasts, so many, whatever limits others set."""
         with self._lock:
-            self._inside += 1
-            if self._inside == 1:
-                self._threads = _blas("get")()
-                _blas("set")(1)
+            if not self._limits:
+                self._unlimited = _blas("get")()
+            self._limits.append(threads)
+            self._set()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._limits.remove(threads)
+                self._set()
 
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                _blas("set")(self._threads)
+    def _set(self) -> None:
+        _blas("set")(min([self._unlimited, *self._limits]))
 
 
-_alone_in_blas = _AloneInBlas()
+blas_threads = _BlasThreads()
 
 
 @functools.cache
@@ -82,7 +89,7 @@ def done(work: Callable[[Iterator[slice]], Result], count: int, piece: int) -> l
     cores = usable()
     share = -(-count // (SHARES * cores * piece)) * piece
     shares = (_pieces(start, min(start + share, count), piece) for start in range(0, count, share))
-    with _alone_in_blas, ThreadPoolExecutor(cores) as pool:
+    with blas_threads.at_most(1), ThreadPoolExecutor(cores) as pool:
         return list(pool.map(work, shares))
 
 
