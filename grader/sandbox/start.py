@@ -74,12 +74,15 @@ def lasting(popen: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[by
     return _keeper().do(popen)
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End it and all that belongs to it, whatever it is doing."""
+def end(process: subprocess.Popen[bytes], wait: bool = True) -> None:
+    """End it and all that belongs to it, whatever it is doing; and `wait` until it has given back what it had."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
-    process.wait()
+    if wait:
+        process.wait()
+    else:
+        threading.Thread(target=process.wait, daemon=True).start()
 
 
 def how_it_ended(code: int) -> str:

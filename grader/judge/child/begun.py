@@ -62,9 +62,9 @@ class Begun:
     output: IO[bytes]
     errors: IO[bytes]
 
-    def close(self) -> None:
-        """End it, whatever it is doing, and free what is shared with it."""
-        end(self.process)
+    def close(self, wait: bool = True) -> None:
+        """End it, whatever it is doing, and free what is shared with it; see `end`."""
+        end(self.process, wait)
         for descriptor in (self.requests, self.replies, self.memory):
             os.close(descriptor)
         self.errors.close()

@@ -221,12 +221,13 @@ class ChildProcess:
         """End the child while another thread waits for its answer."""
         end(self._begun.process)
 
-    def close(self) -> None:
-        """End the child, whatever it is doing, and free the memory file. Views taken before stay valid."""
+    def close(self, wait: bool = True) -> None:
+        """End the child, whatever it is doing, and free the memory file. Views taken before stay valid. A GPU's memory
+        takes long to be given back: not all `wait` for it."""
         if self._closed:
             return
         self._closed = True
-        self._begun.close()
+        self._begun.close(wait)
 
     def __enter__(self) -> ChildProcess:
         return self

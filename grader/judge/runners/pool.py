@@ -169,13 +169,11 @@ class DevicePool:
         self._begin()
 
     def close(self) -> None:
-        """End every child, all at the same time: a GPU's memory takes long to be given back."""
+        """End every child."""
         self._helpers.shutdown()
-        runners = [
-            runner for runner in (self.gpu, *self._also_on_gpu, *self._emulators) if runner is not None
-        ]
-        with ThreadPoolExecutor(len(runners)) as helpers:
-            list(helpers.map(Runner.close, runners))
+        for runner in (self.gpu, *self._also_on_gpu, *self._emulators):
+            if runner is not None:
+                runner.close(wait=False)
         if self._cores is not None:
             os.close(self._cores)
             self._cores = None

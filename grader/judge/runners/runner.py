@@ -87,9 +87,9 @@ class Runner:
         """Bytes of a guard zone: none on the emulator, which finds accesses out of bounds by itself."""
         return GUARD_BYTES if self.hello().kind == "gpu" else 0
 
-    def close(self) -> None:
-        """End the child."""
-        self._worker.close()
+    def close(self, wait: bool = True) -> None:
+        """End the child; see `ChildProcess.close`."""
+        self._worker.close(wait)
 
     def interrupt(self) -> None:
         """End what the child does. Who waits for it, in another thread, is told that it has died."""
