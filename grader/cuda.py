@@ -1,4 +1,5 @@
-"""Picks what kernels run on: a GPU through PyCUDA, or the emulator through its own PyCUDA."""
+"""Picks what kernels run on: a GPU through PyCUDA, or the emulator through its own PyCUDA. Each is imported once it is
+picked: a process that launches on a GPU begins sooner without the emulator."""
 
 from __future__ import annotations
 
@@ -11,7 +12,6 @@ from typing import Any, Literal
 from grader import gpu
 from grader.emulator.devices import DEFAULT_ARCH
 from grader.emulator.nvrtc.compilation import PINNED
-from grader.emulator.pycuda_api.driver import emulation
 from grader.errors import WarpladderError
 from grader.gpu import Gpu
 
@@ -60,6 +60,8 @@ def select(device: str = "auto", arch: str | None = None) -> Cuda:
 
 def renewed(device: Cuda) -> Cuda:
     """An emulated device in place of this one, as it is at first, that runs blocks on the same cores."""
+    from grader.emulator.pycuda_api.driver import emulation
+
     before = emulation.emulation()
     atexit.unregister(device.release)
     found = _emulator(before.arch)
@@ -93,6 +95,7 @@ def describe(device: str, arch: str | None = None) -> str:
 
 def _emulator(arch: str) -> Cuda:
     from grader.emulator.pycuda_api import compiler, driver, driver_ext
+    from grader.emulator.pycuda_api.driver import emulation
 
     try:
         emulation.reset(arch)

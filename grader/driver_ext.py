@@ -10,17 +10,19 @@ import ctypes
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pycuda.driver
 from cuda.bindings import driver as cu
 
 from grader.emulator.machine import clusters
-from grader.emulator.machine.machine import LaunchRecord
-from grader.emulator.machine.orders import Order
-from grader.emulator.machine.origins import Watch
 from grader.errors import WarpladderError
+
+if TYPE_CHECKING:
+    from grader.emulator.machine.machine import LaunchRecord
+    from grader.emulator.machine.orders import Order
+    from grader.emulator.machine.origins import Watch
 
 MOST_DIMENSIONS = 5
 """Of a tensor map."""

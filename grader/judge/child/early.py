@@ -1,4 +1,5 @@
-"""A child that may launch on a GPU: CUDA takes most of a second to start, and does so while the child imports."""
+"""A child that may launch on a GPU: CUDA and its context take most of a second to start, and do so while the child
+imports."""
 
 from __future__ import annotations
 
@@ -18,4 +19,6 @@ def main(arguments: list[str]) -> None:
 def _start_cuda() -> None:
     """Whether that worked is seen when the device is picked, which waits for it."""
     with contextlib.suppress(OSError):
-        ctypes.CDLL("libcuda.so.1").cuInit(0)
+        driver, device, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_void_p()
+        if not driver.cuInit(0) and not driver.cuDeviceGet(ctypes.byref(device), 0):
+            driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)

@@ -15,8 +15,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 from grader import cuda
-from grader.emulator.pycuda_api.driver.emulation import emulation
-from grader.emulator.runtime import build
 from grader.judge.child.executor import Executor, Memory, Value
 from grader.judge.child.protocol import MOST_PRINTED, Failure, Hello, Operation, Reply, Request, receive, send
 
@@ -80,6 +78,8 @@ def main(arguments: list[str]) -> None:
 def launching(device: cuda.Cuda, memory: int) -> Executor:
     """What launches on a device, ready to."""
     if device.kind == "emulator":
+        from grader.emulator.runtime import build
+
         build.load()  # now: no kernel's clock runs yet
     return Executor(device, Memory(memory))
 
@@ -91,6 +91,8 @@ def run(arguments: list[str], executor: Callable[[cuda.Cuda, int, int], Doer]) -
     try:
         device = cuda.select(kind, arch or None)
         if device.kind == "emulator":
+            from grader.emulator.pycuda_api.driver.emulation import emulation
+
             emulation().threads = None if threads == "all" else int(threads)
             emulation().shared = cores[0] if cores else None
             # Half, so that its words of what is lost are looked at too.
