@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
 from typing import TypeAlias
 
 from grader.emulator.errors import UnsupportedPtx
@@ -139,10 +139,5 @@ def _initial_address(tokens: Tokens) -> tuple[str, int]:
 
 def named(text: str, variables: Sequence[str]) -> list[str]:
     """Those of a PTX text's variables that are named beside their declaration, as those of a header may not be."""
-    return [name for name in variables if len(_words(text, name)) > 1]
-
-
-def _words(text: str, name: str) -> list[int]:
-    """Where the first two words of a text begin that are this name. Each text is asked for few, and is long."""
-    found = (item.start() for item in re.finditer(rf"{re.escape(name)}(?![\w$])", text))
-    return [*islice((at for at in found if not re.match(r"[\w$]", text[at - 1 : at])), 2)]
+    words = Counter(re.findall(r"[\w$]+", text)) if variables else Counter()
+    return [name for name in variables if words[name] > 1]
