@@ -417,8 +417,7 @@ class CaseStore:
 
     @contextmanager
     def ahead(self, cases: Sequence[Case]) -> Iterator[None]:
-        """While the context lasts, cases are computed in their order: they are there when a child is ready for them. At
-        its end one may still be computed."""
+        """While the context lasts, cases are computed in their order: they are there when a child is ready for them."""
         ended = threading.Event()
 
         def compute_all() -> None:
@@ -428,11 +427,13 @@ class CaseStore:
                 with suppress(Exception):  # whoever asks for the case is told
                     self.get(case)
 
-        threading.Thread(target=compute_all).start()
+        thread = threading.Thread(target=compute_all)
+        thread.start()
         try:
             yield
         finally:
             ended.set()
+            thread.join()
 
     def yardstick_error(self, case: Case) -> float | None:
         """The error of the topic's yardstick on a case, see `yardstick_error`."""

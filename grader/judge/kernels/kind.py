@@ -82,22 +82,26 @@ class Kernels(Kind[KernelFile]):
             looking = partial(main_size.look, current.compiled, self.topic, pool, seed, left)
             looked = begun(looking) if whole else looking
             try:
-                with store.ahead([*tried, *unknown]), pool.judges() as (runner, *others):
-                    cases = CaseRunner(self.topic, store, runner, others=others)
-                    finding = partial(thresholds.found, current.compiled, self.topic, runner.hello().limits)
-                    beyond = begun(finding) if whole else finding
-                    submission.try_cases(current, cases, tried)
-                    if whole:
-                        submission.try_beyond(current, cases, beyond(), tried[-1].seed)
-                    else:  # so that what is printed as a case's command shows it again
-                        submission.try_on_one(current, cases, tried)
-                right = True
-                if counted is not None:
-                    progress(file.path.stem, "count")
-                    with measured.ahead(pool, current, values):
-                        current.take(counted())
-                        if current.refusal is None and current.counters is not None:
-                            self._note(pool, current, store, self._seen(pool, current, store, looked))
+                with store.ahead(
+                    [*tried, *unknown]
+                ):  # to the end: who waits for the last one keeps the GPU waiting
+                    with pool.judges() as (runner, *others):
+                        cases = CaseRunner(self.topic, store, runner, others=others)
+                        limits = runner.hello().limits
+                        finding = partial(thresholds.found, current.compiled, self.topic, limits)
+                        beyond = begun(finding) if whole else finding
+                        submission.try_cases(current, cases, tried)
+                        if whole:
+                            submission.try_beyond(current, cases, beyond(), tried[-1].seed)
+                        else:  # so that what is printed as a case's command shows it again
+                            submission.try_on_one(current, cases, tried)
+                    right = True
+                    if counted is not None:
+                        progress(file.path.stem, "count")
+                        with measured.ahead(pool, current, values):
+                            current.take(counted())
+                            if current.refusal is None and current.counters is not None:
+                                self._note(pool, current, store, self._seen(pool, current, store, looked))
             finally:
                 left.set()
         if current.failed:
