@@ -67,6 +67,9 @@ MOST = 0.5
 WORTH_SAYING = 0.05
 """The share of a term that a kernel has beyond a rung's from which on it is worth a word."""
 
+BUYS = "What it should buy"
+"""How that paragraph begins of what a rung says of itself."""
+
 
 @dataclass(frozen=True)
 class IssuedLine:
@@ -74,10 +77,6 @@ class IssuedLine:
 
     line: int
     share: float
-
-
-BUYS = "What it should buy"
-"""How that paragraph begins of what a rung says of itself."""
 
 
 def next_rung(
@@ -203,7 +202,8 @@ def _fewer(source: str, issued: IssuedLine | None, blocks: int, rung: str, its_b
     found = []
     if issued is not None:
         share, text = units.percent(issued.share), statement(source, issued.line).strip()
-        found.append(f"Line {issued.line}, `{text}`, issues {share} % of those that were counted.")
+        quoted = f", `{text}`," if text else ""  # a #line in the file may name a line that it does not have
+        found.append(f"Line {issued.line}{quoted} issues {share} % of those that were counted.")
     if its_blocks and blocks >= MANY_BLOCKS * its_blocks:
         found.append(
             f"Your grid has {units.number_of(blocks, 'block')}, and that of {rung} {its_blocks}: let fewer blocks take "

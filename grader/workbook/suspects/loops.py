@@ -6,10 +6,10 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from grader.workbook.cuda_source import FUNCTION, KERNEL, constant, int_sizes, line_at, numbers
-from grader.workbook.edit import Change
+from grader.workbook.edit import Change, lines_of
 from grader.workbook.suspects.text import Said, looked_at, sets
 
 _LOOPS = 100  # of a file, that are looked at: bounds a stranger's work
@@ -209,8 +209,10 @@ class Turns:
 
 def around_line(source: str, line: int) -> Turns | None:
     """What the loops around a line of a text have; None where there is no loop."""
-    start, end = (sum(map(len, source.splitlines(keepends=True)[:count])) for count in (line - 1, line))
-    found, known = around(source, range(start, end)), numbers(source)
+    places = [
+        range(row.start, row.start + len(row.text) + 1) for row in lines_of(source) if row.number == line
+    ]
+    found, known = around(source, [*chain.from_iterable(places)]), numbers(source)
     return Turns(any(_by_thread(loop, known) for loop in found), any(map(_asks, found))) if found else None
 
 

@@ -346,6 +346,10 @@ def test_of_instructions_the_line_is_told_and_what_its_own_loop_has(loop: str, t
     assert {way for way in ways if way in text} == told
 
 
+def test_a_line_that_the_file_does_not_have_is_told_by_its_number() -> None:
+    assert "Line 90 issues 58 % of those that were counted. " in _of_instructions("sum += tile[i];", 90)
+
+
 @pytest.mark.parametrize(("its_blocks", "told"), [(0, False), (251, False), (250, True)])
 def test_many_blocks_are_told_to_be_fewer(its_blocks: int, told: bool) -> None:
     text = _of_instructions("for (int k = 0; k < 8; ++k) counts[k] = 0;", 1, its_blocks)
