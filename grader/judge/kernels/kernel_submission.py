@@ -83,17 +83,14 @@ class KernelSubmission(Submission):
     def costliest(self, later: Collection[str] = (), wanted: Collection[str] = ()) -> LineCost | None:
         if self.records is None:
             return None
-        lines = by_line(chain.from_iterable(record.lines for record in self.records))
+        lines = _by_line(self.records)
         threads = {math.prod(record.block) for record in self.records}
         a_block = threads.pop() if len(threads) == 1 else 32
         return costs.costliest(lines, self.source, later, a_block, wanted)
 
     def most_issued(self) -> IssuedLine | None:
-        records = self.at_main or self.records or ()
-        issued = {
-            line: counters.get(metrics.WARP_INSTRUCTIONS, 0)
-            for line, counters in by_line(chain.from_iterable(record.lines for record in records)).items()
-        }
+        lines = _by_line(self.at_main or self.records or ())
+        issued = {line: counters.get(metrics.WARP_INSTRUCTIONS, 0) for line, counters in lines.items()}
         line = max(issued, key=lambda line: issued[line], default=0)
         return IssuedLine(line, issued[line] / sum(issued.values())) if line else None
 
@@ -163,3 +160,8 @@ class KernelSubmission(Submission):
             replace(finding, remedy=SAME_CHANGE if place else change)
             for place, finding in enumerate(self.findings)
         ]
+
+
+def _by_line(records: Sequence[Record]) -> dict[int, dict[str, int]]:
+    """What the file's lines have caused in launches."""
+    return by_line(chain.from_iterable(record.lines for record in records))

@@ -188,7 +188,7 @@ class KernelTrack:
                 self._place(_pool(item.name, whose), given[item.name])
             self._allocate(item.name, self._input_bytes[item.name])
         for item in self.topic.signature.outputs:
-            self._allocate(item.name, math.prod(self._shapes[item.name]) * item.dtype.itemsize)
+            self._allocate(item.name, self._output_bytes(item.name))
         self._do([Allocate(DIGEST, DIGEST_WORDS * fresh.WORD)])
         self._do([Allocate(SOURCE, _whole_words(self.moved))])
         self._do([Allocate(TARGET, 4 if self.only_reads else self.moved), Allocate(FLUSH, self.flush_bytes)])
