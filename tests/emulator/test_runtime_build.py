@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,3 +135,14 @@ def test_a_marking_process_is_asked_once_the_runtime_is_there(
     answer = marking.ask(Order("transpose", "", "emulator", None, 7, ()), 60.0)
     marking.close()
     assert answer.complaint == "1"
+
+
+def test_a_function_keeps_the_runtime_that_it_is_of() -> None:
+    """Of several threads that load it at once, all but one have a runtime that nobody else keeps."""
+    loaded = build.Runtime(build._code(), build.NAMES)
+    engine = weakref.ref(loaded._engine)
+    function = loaded.function("draw_words", 6)
+    del loaded
+    assert engine() is not None
+    del function
+    assert engine() is None

@@ -42,11 +42,11 @@ class Runtime:
         call = ctypes.CFUNCTYPE(
             ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * arguments
         )
-        address = call(self.addresses[name])
 
         def called(*values: int) -> int:
+            # Asks the runtime each time, and so keeps it: of threads that load it at once, all but one have their own.
             result = ctypes.c_int64()
-            address(ctypes.addressof(result), None, *values)
+            call(self.addresses[name])(ctypes.addressof(result), None, *values)
             return result.value
 
         return called

@@ -24,6 +24,7 @@ from grader.emulator.runtime import (
     globalmem,
     marks,
     movers,
+    pools,
     registers,
     scheduler,
     sharedmem,
@@ -124,6 +125,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("note_unset", sharedmem.noted_unset, 5),
         ("shadow", sharedmem.shadow, 7),
         ("texture_fetch", textures.texture_fetch, 8),
+        ("draw_words", pools.draw_words, 6),
     ]
     for nbytes, element in movers.ELEMENTS.items():
         found.append((f"gather{nbytes}", movers.make_gather(element, nbytes), 4))

@@ -85,4 +85,5 @@ NAMES = (
     "note_unset",
     "shadow",
     "texture_fetch",
+    "draw_words",
 )  # fmt: skip

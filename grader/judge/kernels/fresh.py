@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import secrets
-import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from msgspec.structs import replace
 
+from grader.emulator.runtime import build
 from grader.judge.child.protocol import Pointer, Run
 from grader.judge.correctness import pieces
 from grader.judge.correctness.cases import PUBLIC_SEED
@@ -28,7 +29,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 WORD = 4
 POOL, WINDOW = 1 << 16, 1 << 12
-"""Words of a pool, and how many of them a pass draws from: sums over a few thousand words differ from pass to pass."""
+"""Words of a pool, and how many of them a pass draws from: sums over a few thousand words differ from pass to pass.
+Powers of two."""
 
 POOL_BYTES = WORD * POOL
 
@@ -86,8 +88,6 @@ class Fresh:
     start: int
     window: int  # words from `start` on
     seed: int
-    _last: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
-    """The words that a thread has asked for last, and which they are of a pool."""
 
     @classmethod
     def of(cls, pools: Mapping[str, Array], tables: Mapping[str, Array]) -> Fresh:
@@ -144,24 +144,17 @@ class Fresh:
         """Elements of an input that is no table, in its own type."""
         pool = self.pools[name]
         first, end = part.start * pool.itemsize // WORD, -(-part.stop * pool.itemsize // WORD)
-        words = pool.view(np.uint32)[self._chosen_of(first, end)]
+        words = np.empty(end - first, np.uint32)
+        window = pool.ctypes.data + WORD * self.start
+        _drawing()(window, self.window, self.seed, first, len(words), words.ctypes.data)
         skipped = part.start - first * WORD // pool.itemsize
         return words.view(pool.dtype)[skipped : skipped + part.stop - part.start]
-
-    def _chosen_of(self, first: int, end: int) -> Array:
-        """Which words of a pool so many words of an input are: the same for each input, whose parts are asked for one
-        behind the other."""
-        if getattr(self._last, "words", None) != (first, end):
-            self._last.words = first, end
-            self._last.chosen = self._chosen(np.arange(first, end, dtype=np.uint32))
-        chosen: Array = self._last.chosen
-        return chosen
 
     def _chosen(self, words: Array) -> Array:
         """Which words of a pool these words of an input are, in their place."""
         words += np.uint32(self.seed)
         chosen = _mixed(words)
-        chosen %= np.uint32(self.window)
+        chosen &= np.uint32(self.window - 1)
         chosen += np.uint32(self.start)
         return chosen
 
@@ -184,6 +177,11 @@ class Arrays(Mapping[str, Array]):
 
     def __len__(self) -> int:
         return len(self._shapes)
+
+
+@functools.cache
+def _drawing() -> Callable[..., int]:
+    return build.load().function("draw_words", 6)
 
 
 def _mixed(h: Array) -> Array:

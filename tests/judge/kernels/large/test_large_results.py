@@ -76,6 +76,14 @@ def test_parts_that_make_their_inputs_give_the_same(name: str, monkeypatch: pyte
         assert all(np.array_equal(found[output], right[output]) for output in right)
 
 
+@pytest.mark.parametrize("kind", ["u1", "u2", "u4"])
+def test_elements_are_the_same_at_single_places_and_as_a_whole(kind: str) -> None:
+    pool = np.random.default_rng(1).integers(0, 256, POOL_BYTES, np.uint8).view(kind)
+    values = Fresh.of({"in": pool}, {})
+    places = np.random.default_rng(2).permutation(103)
+    assert np.array_equal(values.read("in", places), values.array("in", 103)[places])
+
+
 @pytest.mark.parametrize("kind", ["u1", "f2", "f4", "f8"])
 def test_a_part_of_an_input_is_where_it_is_in_all_of_it(kind: str) -> None:
     pool = np.random.default_rng(1).integers(0, 256, POOL_BYTES, np.uint8).view(kind)
