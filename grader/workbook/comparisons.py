@@ -15,12 +15,16 @@ import numpy as np
 Integers: TypeAlias = Any  # int | np.ndarray of int64; their operators are the same
 """One, or those of many threads. Of 64 bits, those of many are numbers with a sign."""
 
+_Known: TypeAlias = "dict[str, Integers | None]"
+"""Registers by what they hold; None: that does not follow."""
+
 _ENTRY = r"\.entry {}\s*\(.*?^\{{\n(?P<body>.*?)^\}}"
 _LINE = re.compile(
     r"^\s*(?:\.loc\s+\d+\s+(?P<line>\d+)|(?P<guard>@!?%p\d+\s+)?(?P<name>[a-z][\w.]*)\s+(?P<operands>[^;\n]*);)",
     re.M,
 )
 _PARAMETER = re.compile(r"\[\w+_param_(\d+)\]")
+_NUMBER = re.compile(r"-?\d+|0x[0-9a-fA-F]+")
 _REGISTER = re.compile(r"%(nctaid|ntid|ctaid|tid)\.([xyz])")
 MOST = 200
 """Values through which a comparison is followed; what is made of more, nobody has written."""
@@ -48,6 +52,10 @@ _DONE: Mapping[str, Callable[..., Any]] = {
     "or": operator.or_,
     "xor": operator.xor,
 }
+_FOLLOWED = frozenset({"ld", "mov", "cvta", "cvt", "mul", "mad", *_DONE})
+"""Instructions of which is known what they make."""
+
+_OF_THREADS = ("%tid.", "%ctaid.")
 _HOLDS: Mapping[str, Callable[[Integers, Integers], Any]] = {
     "lt": operator.lt, "lo": operator.lt, "le": operator.le, "ls": operator.le, "gt": operator.gt,
     "hi": operator.gt, "ge": operator.ge, "hs": operator.ge, "eq": operator.eq, "ne": operator.ne,
@@ -64,9 +72,42 @@ class Given:
     blocks: Sequence[Integers] | None = None  # x, y and z of blocks, and of threads in them; None: any
     threads: Sequence[Integers] | None = None
 
-    def register(self, name: str) -> Sequence[Integers] | None:
-        """What a special register holds: x, y and z."""
-        return {"nctaid": self.grid, "ntid": self.block, "ctaid": self.blocks, "tid": self.threads}[name]
+    def register(self, name: str, axis: int) -> Integers | None:
+        """What a special register holds along x, y or z."""
+        of_axes = {"nctaid": self.grid, "ntid": self.block, "ctaid": self.blocks, "tid": self.threads}[name]
+        return None if of_axes is None else of_axes[axis]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One side of a comparison."""
+
+    operand: str
+    steps: Mapping[str, _Made] | None
+    """Registers that it is made of, each behind those that it is made of itself; None where it is not followed."""
+
+    @classmethod
+    def of(cls, operand: str, made: Mapping[str, _Made]) -> _Side:
+        steps: dict[str, _Made | None] = {}
+        followed = _follow(operand, made, steps)
+        return cls(operand, {each: way for each, way in steps.items() if way} if followed else None)
+
+    @property
+    def of_launch(self) -> bool:
+        """Whether it is the same for all threads of a launch."""
+        if self.steps is None:
+            return False
+        made_of = {self.operand, *(each for way in self.steps.values() for each in way.operands)}
+        return not any(each.startswith(_OF_THREADS) for each in made_of)
+
+    def value(self, given: Given, known: _Known) -> Integers | None:
+        """What it is; None where that does not follow. `known` are registers, and will be those that it is made of."""
+        if self.steps is None:
+            return None
+        for register, way in self.steps.items():
+            if register not in known:
+                known[register] = way.made_of(given, known)
+        return _operand(self.operand, given, known)
 
 
 @dataclass(frozen=True)
@@ -76,55 +117,75 @@ class Comparison:
     line: int  # of the source
     test: str
     kind: str  # the type as which both sides are compared
-    left: str
-    right: str
-    made: Mapping[str, _Made]  # registers, by what sets them
+    left: _Side
+    right: _Side
     counted: Mapping[str, int]  # registers that loops count in few bits, by the largest number that they hold
     of_limit: bool = False  # whether it is a minimum with a number, as of the turns that a loop may make
 
-    def sides(self, given: Given) -> tuple[Integers, Integers] | None:
-        """The integers that are compared; None where they do not follow from what a launch is given."""
-        known: dict[str, Integers | None] = {}  # operands
-        left, right = (self._value(item, given, known) for item in (self.left, self.right))
+    @property
+    def of_launch(self) -> bool:
+        """Whether it comes out alike for all threads of a launch, and is known from what that is given."""
+        return self.left.of_launch and self.right.of_launch
+
+    def sides(self, given: Given, known: _Known | None = None) -> tuple[Integers, Integers] | None:
+        """The integers that are compared; None where they do not follow from what a launch is given. Comparisons of one
+        kernel that are given the same may share what is `known`."""
+        known = {} if known is None else known
+        left, right = (side.value(given, known) for side in (self.left, self.right))
         return None if left is None or right is None else (_as(self.kind, left), _as(self.kind, right))
 
     def out_of_reach(self, given: Given) -> tuple[int, int] | None:
         """The largest number that a loop counts to, in few bits, and the larger one that it is compared with; None
         where it is none."""
         for counter, other in ((self.left, self.right), (self.right, self.left)):
-            bound = self._value(other, given, {}) if counter in self.counted else None
-            if isinstance(bound, int) and bound > self.counted[counter]:
-                return self.counted[counter], bound
+            most = self.counted.get(counter.operand)
+            bound = None if most is None else other.value(given, {})
+            if most is not None and isinstance(bound, int) and bound > most:
+                return most, bound
         return None
 
     def holds(self, left: Integers, right: Integers) -> Any:
         """Whether it is true of these."""
         return _HOLDS[self.test](left, right)
 
-    def _value(self, operand: str, given: Given, known: dict[str, Integers | None]) -> Integers | None:
-        if operand not in known and len(known) < MOST:
-            known[operand] = None  # as long as it is looked for: it may be made of itself
-            known[operand] = self._found(operand, given, known)
-        return known.get(operand)
 
-    def _found(self, operand: str, given: Given, known: dict[str, Integers | None]) -> Integers | None:
-        if parameter := _PARAMETER.fullmatch(operand):
-            return given.arguments[int(parameter[1])]
-        if special := _REGISTER.fullmatch(operand):
-            of_axes = given.register(special[1])
-            return None if of_axes is None else of_axes["xyz".index(special[2])]
-        if re.fullmatch(r"-?\d+|0x[0-9a-fA-F]+", operand):
-            return int(operand, 0)
-        made = self.made.get(operand)
-        if made is None:
-            return None
-        values = []
-        for each in made.operands:
-            value = self._value(each, given, known)
-            if value is None:
-                return None
-            values.append(value)
-        return made.value(values)
+def _follow(operand: str, made: Mapping[str, _Made], steps: dict[str, _Made | None]) -> bool:
+    """Whether it is followed; adds the registers that it is made of."""
+    if operand in steps:
+        return steps[operand] is not None  # else it is made of itself
+    way = made.get(operand)
+    if way is None:
+        return _reading(operand) is not None
+    if way.parts[0] not in _FOLLOWED or len(steps) >= MOST:
+        return False
+    steps[operand] = None
+    if not all(_follow(each, made, steps) for each in way.operands):
+        return False
+    del steps[operand]
+    steps[operand] = way
+    return True
+
+
+def _operand(operand: str, given: Given, known: _Known) -> Integers | None:
+    if operand in known:
+        return known[operand]
+    read = _reading(operand)
+    return read(given) if read else None
+
+
+@lru_cache(maxsize=4096)
+def _reading(operand: str) -> Callable[[Given], Integers | None] | None:
+    """What gives a parameter, a special register or a number; None of other operands."""
+    if parameter := _PARAMETER.fullmatch(operand):
+        index = int(parameter[1])
+        return lambda given: given.arguments[index]
+    if special := _REGISTER.fullmatch(operand):
+        name, axis = special[1], "xyz".index(special[2])
+        return lambda given: given.register(name, axis)
+    if _NUMBER.fullmatch(operand):
+        number = int(operand, 0)
+        return lambda _: number
+    return None
 
 
 @dataclass(frozen=True)
@@ -144,8 +205,18 @@ class _Made:
             return None
         return (1 << int(kind[1:]) - (kind[0] == "s")) - 1
 
+    def made_of(self, given: Given, known: _Known) -> Integers | None:
+        """The integer that it makes; None where that does not follow."""
+        values = []
+        for each in self.operands:
+            value = _operand(each, given, known)
+            if value is None:
+                return None
+            values.append(value)
+        return self.value(values)
+
     def value(self, operands: Sequence[Integers]) -> Integers | None:
-        """The integer that it makes; None for an instruction that is not followed."""
+        """The integer that it makes of these; None where that does not follow."""
         name, kind = self.parts[0], self.parts[-1]
         bits = int(kind[1:])
         if any(isinstance(each, np.ndarray) for each in operands):
@@ -163,7 +234,7 @@ class _Made:
             return None
         if name == "shr" and kind[0] != "s" and np.any(first < 0):  # of many, which have a sign here
             return None
-        return _as(kind, _DONE[name](first, *others)) if name in _DONE else None
+        return _as(kind, _DONE[name](first, *others))
 
     def _product(self, left: Integers, right: Integers, more: Integers) -> Integers | None:
         kind = self.parts[-1]
@@ -198,8 +269,7 @@ def of(ptx: str, symbol: str) -> tuple[Comparison, ...]:
     every: dict[str, list[_Made | None]] = {}  # by register, what sets it; None: not followed
     made: dict[str, _Made] = {}
     counted: dict[str, int] = {}
-    found: list[Comparison] = []
-    limits: list[Comparison] = []
+    found, limits = [], []
     line = 0
     for item in _LINE.finditer(body(ptx, symbol)):
         if item["line"]:
@@ -208,12 +278,10 @@ def of(ptx: str, symbol: str) -> tuple[Comparison, ...]:
         parts = tuple(item["name"].split("."))
         target, *operands = re.split(r",\s*(?![^{]*\})", item["operands"].strip())
         if parts[0] == "setp" and parts[1] in _HOLDS and len(operands) == 2 and parts[-1][0] in "su":
-            left, right = operands
-            found.append(Comparison(line, parts[1], parts[-1], left, right, made, counted))
+            found.append((line, parts[1], parts[-1], *operands, False))
             continue
         if parts[0] == "min" and parts[-1][0] in "su" and operands[-1].lstrip("-").isdecimal():
-            limited, number = operands
-            limits.append(Comparison(line, "le", parts[-1], limited, number, made, counted, of_limit=True))
+            limits.append((line, "le", parts[-1], *operands, True))
         known = operands and not item["guard"] and parts[-1][1:].isdecimal() and parts[-1][0] in "sub"
         plain = parts[0] != "ld" or parts[1] == "param"
         every.setdefault(target, []).append(
@@ -225,7 +293,10 @@ def of(ptx: str, symbol: str) -> tuple[Comparison, ...]:
         most = _most(register, every)
         if most is not None:
             counted[register] = most
-    return (*found, *limits)
+    return tuple(
+        Comparison(line, test, kind, _Side.of(left, made), _Side.of(right, made), counted, of_limit)
+        for line, test, kind, left, right, of_limit in (*found, *limits)
+    )
 
 
 def _most(register: str, every: Mapping[str, Sequence[_Made | None]]) -> int | None:

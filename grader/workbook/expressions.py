@@ -14,9 +14,11 @@ import difflib
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from typing import TypeAlias
 
 Number = int | float
+_Meaning: TypeAlias = "Callable[[Mapping[str, Number]], Number]"
 
 _LONGEST = 500  # characters; bounds the work that a stranger's launch block can ask for
 
@@ -79,6 +81,10 @@ class Expression:
         return _parse(self.text)
 
     @cached_property
+    def _meaning(self) -> _Meaning:
+        return _meaning(self._tree)
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """The names it needs a value for; a dotted one, such as `dram__bytes.sum`, is one name."""
         return frozenset(_names(self._tree))
@@ -114,7 +120,7 @@ class Expression:
     def evaluate(self, values: Mapping[str, Number]) -> Number:
         """The value under `values`; a condition gives a bool. Raises ExpressionError."""
         try:
-            return _evaluate(self._tree, values)
+            return self._meaning(values)
         except ZeroDivisionError:
             raise ExpressionError(f"`{self.text}` divides by zero") from None
         except (OverflowError, TypeError, ValueError, RecursionError) as error:
@@ -217,28 +223,36 @@ def _names(tree: ast.expr) -> Iterable[str]:
             yield from _names(operand)
 
 
-def _evaluate(tree: ast.expr, values: Mapping[str, Number]) -> Number:
+def _meaning(tree: ast.expr) -> _Meaning:
+    """What gives the value of a tree that is looked at once: launch blocks are evaluated for thousands of problems."""
     match tree:
         case ast.Constant(value=int() | float() as number):
-            return number
+            return lambda _: number
         case ast.Name() | ast.Attribute():
-            return _look_up(_dotted(tree), values)
+            return partial(_look_up, _dotted(tree))
         case ast.BinOp():
-            return _BINARY[type(tree.op)](_evaluate(tree.left, values), _evaluate(tree.right, values))
+            combine, left, right = _BINARY[type(tree.op)], _meaning(tree.left), _meaning(tree.right)
+            return lambda values: combine(left(values), right(values))
         case ast.UnaryOp():
-            return _UNARY[type(tree.op)](_evaluate(tree.operand, values))
-        case ast.BoolOp(op=ast.And()):
-            return all(_evaluate(operand, values) for operand in tree.values)
+            change, operand = _UNARY[type(tree.op)], _meaning(tree.operand)
+            return lambda values: change(operand(values))
         case ast.BoolOp():
-            return any(_evaluate(operand, values) for operand in tree.values)
+            of_all, parts = all if isinstance(tree.op, ast.And) else any, [*map(_meaning, tree.values)]
+            return lambda values: of_all(part(values) for part in parts)
         case ast.Compare():
-            operands = [_evaluate(operand, values) for operand in (tree.left, *tree.comparators)]
-            return all(
-                _COMPARISONS[type(op)](left, right)
-                for op, left, right in zip(tree.ops, operands, operands[1:], strict=False)
-            )
+            holds = [_COMPARISONS[type(op)] for op in tree.ops]
+            sides = [*map(_meaning, (tree.left, *tree.comparators))]
+
+            def compared(values: Mapping[str, Number]) -> bool:
+                found = [side(values) for side in sides]
+                return all(
+                    each(one, other) for each, one, other in zip(holds, found, found[1:], strict=False)
+                )
+
+            return compared
         case ast.Call(func=ast.Name(id=name)):
-            return FUNCTIONS[name](*(_evaluate(argument, values) for argument in tree.args))
+            function, arguments = FUNCTIONS[name], [*map(_meaning, tree.args)]
+            return lambda values: function(*[argument(values) for argument in arguments])
     raise ExpressionError(f"`{ast.unparse(tree)}` is not allowed")
 
 

@@ -71,7 +71,9 @@ def test_a_counter_of_a_loop_is_not() -> None:
     source = """extern "C" __global__ void k(float* out, int N, int M) {
         for (int i = M; i < N; ++i) out[i] += 1.0f; }"""
     compared = [
-        {item.left, item.right} for item in comparisons.of(build(source).ptx, "k") if item.sides(GIVEN)
+        {item.left.operand, item.right.operand}
+        for item in comparisons.of(build(source).ptx, "k")
+        if item.sides(GIVEN)
     ]
     counters = set(re.findall(r"add\.s32\s+(%r\d+), \1, 4;", build(source).ptx))
     assert counters

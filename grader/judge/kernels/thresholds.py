@@ -526,6 +526,8 @@ class Launches:
         build = self._kernel.build
         for launch in self._kernel.file.launches:
             for comparison in comparisons.of(build.ptx, build.lowered[launch.kernel]):
+                if not (comparison.of_launch or comparison.of_limit):
+                    continue
                 what = "a limit" if comparison.of_limit else "a comparison"
                 place = f"{what} in line {comparison.line}" if comparison.line else what
                 sides = partial(self.sides_in_code, launch, comparison)
@@ -617,7 +619,7 @@ class Launches:
             side
             for launch in self._kernel.file.launches
             for each in comparisons.of(self._kernel.build.ptx, self._kernel.build.lowered[launch.kernel])
-            for side in (each.left, each.right)
+            for side in (each.left.operand, each.right.operand)
         ]
         found = {
             int(number) for text in (*whens, *compared) for number in re.findall(r"(?<![\w%.])\d+\b", text)

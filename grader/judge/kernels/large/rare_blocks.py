@@ -14,7 +14,7 @@ from grader.judge.child.protocol import Launch, Scalar
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.counting import product
 from grader.workbook import comparisons
-from grader.workbook.comparisons import MOST_CONDITIONS, Comparison, Given
+from grader.workbook.comparisons import MOST_CONDITIONS, Comparison, Given, Integers
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -110,7 +110,8 @@ def _taken(kernel: Kernel, launch: Launch, blocks: Array, threads: Iterable[int]
             blocks=np.unravel_index(blocks, launch.grid, order="F"),
             threads=np.unravel_index([thread], launch.block, order="F"),
         )
+        known: dict[str, Integers | None] = {}
         for comparison in followed(kernel, launch.symbol):
-            sides = comparison.sides(given)
+            sides = comparison.sides(given, known)
             if sides is not None:
                 yield np.broadcast_to(comparison.holds(*sides), blocks.shape)
