@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -10,9 +11,10 @@ _OURS = Path("/proc/self/cgroup")
 _MOUNTED = Path("/sys/fs/cgroup")
 
 
+@functools.cache
 def memory_bytes() -> int:
     """Bytes that this process and those it starts may have together: all of the machine's, or as many as the least of
-    the limits that control groups set."""
+    the limits that control groups set. Asked once: a grade needs it for each case."""
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
         groups = _OURS.read_text(encoding="utf-8")

@@ -84,8 +84,10 @@ def _run(
 def try_beyond(current: KernelSubmission, runner: CaseRunner, found: Sequence[Threshold], seed: int) -> None:
     """Run cases of sizes that were found, from which on the kernel goes another way than in all of its topic's."""
     cases = {case: beyond for beyond in found for case in beyond.cases(seed)}
+    quick = [case for case, beyond in cases.items() if not beyond.thorough]
     try:
-        _run(current, runner, cases, quick=[case for case, beyond in cases.items() if not beyond.thorough])
+        with runner.store.ahead([*cases]):
+            _run(current, runner, cases, quick)
     except Refused as refused:
         said = cases[current.last].said if current.last in cases else ""
         raise refused.saying(f"{refused.reason} {said}".rstrip()) from None

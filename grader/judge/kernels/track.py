@@ -21,7 +21,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from grader.emulator.machine.cores import usable
 from grader.judge.child.baselines import TITLES
 from grader.judge.child.protocol import (
     Allocate,
@@ -69,9 +68,9 @@ VERIFIED, VERIFIED_WHOLE = 0.25, 0.0625
 LOOKING_SECONDS = 1.0
 """So long all rounds together are looked at, by what the last look has taken, where these shares would take longer."""
 
-PLACES, TERMS = 256, 1 << 20
-"""So many elements of an output are looked at then, and so many operations done for it; where one element takes more,
-inputs are copied back and all of the output is compared."""
+PLACES, TERMS, PARTS = 256, 1 << 20, 16
+"""So many elements of an output are looked at then, and so many operations done for it, in so many parts; where one
+element takes more, inputs are copied back and all of the output is compared."""
 
 SLACK = 64.0
 """Times the topic's error bound, so that algorithms with transforms keep it; results of other inputs err by far
@@ -384,14 +383,10 @@ class KernelTrack:
         dtype = self.topic.signature[name].dtype
         (value,) = self._do([Gather(name, tuple(places.tolist()), dtype.itemsize)]).values
         assert isinstance(value, bytes)
-        expected, magnitude = np.empty((2, len(places)))
-
-        def find(parts: Iterator[slice]) -> None:
-            for part in parts:
-                found = sampled.elements(self._round.inputs.read, self.problem, name, places[part])
-                expected[part], magnitude[part] = found
-
-        pieces.done(find, len(places), -(-len(places) // usable()))
+        # A few at a time, whose terms stay in a core's caches: threads would wait for each other for longer.
+        parts = np.array_split(places, PARTS)
+        found = [sampled.elements(self._round.inputs.read, self.problem, name, part) for part in parts]
+        expected, magnitude = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         allowed = bound(self.topic, self.problem, name, magnitude) if self._bounded else 0.0 * magnitude
         return np.frombuffer(value, dtype), expected, allowed
 

@@ -500,9 +500,10 @@ class Look:
         expected, magnitude = self.sampled.elements(self.patterns.read, self.problem, name, places)
         allowed = SLACK * bound(self.topic, self.problem, name, magnitude)
         right = within(actual, expected, allowed)
-        others = np.isin(places // each, places[right] // each)
-        unwritten = (actual == 0) & others  # of a word that was written the other half, as far as can be told
-        wrong = np.flatnonzero(~(right | unwritten))
+        if not right.all():
+            others = np.isin(places // each, places[right] // each)
+            right |= (actual == 0) & others  # as of a word whose other half alone was written
+        wrong = np.flatnonzero(~right)
         if len(wrong):
             first = wrong[0]
             index = ", ".join(str(i) for i in np.unravel_index(places[first], array.shape))
