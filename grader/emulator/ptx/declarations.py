@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import struct
-from collections import Counter
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -137,7 +136,11 @@ def _initial_address(tokens: Tokens) -> tuple[str, int]:
     return name, addend
 
 
+_OPERAND = re.compile(r"[,\[({=]\s*([A-Za-z_$][\w$]*)")
+"""A name where an operand or an initial value stands: behind most characters nothing is looked for."""
+
+
 def named(text: str, variables: Sequence[str]) -> list[str]:
     """Those of a PTX text's variables that are named beside their declaration, as those of a header may not be."""
-    words = Counter(re.findall(r"[\w$]+", text)) if variables else Counter()
-    return [name for name in variables if words[name] > 1]
+    words = set(_OPERAND.findall(text)) if variables else set()
+    return [name for name in variables if name in words]
