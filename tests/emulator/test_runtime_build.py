@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -137,12 +138,20 @@ def test_a_marking_process_is_asked_once_the_runtime_is_there(
     assert answer.complaint == "1"
 
 
-def test_a_function_keeps_the_runtime_that_it_is_of() -> None:
-    """Of several threads that load it at once, all but one have a runtime that nobody else keeps."""
-    loaded = build.Runtime(build._code(), build.NAMES)
-    engine = weakref.ref(loaded._engine)
-    function = loaded.function("draw_words", 6)
-    del loaded
-    assert engine() is not None
-    del function
-    assert engine() is None
+def test_of_several_threads_one_loads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another's would be gone with the code that others call."""
+    loaded = []
+
+    class Slow(build.Runtime):
+        def __init__(self, *given: Any) -> None:
+            loaded.append(self)
+            time.sleep(0.05)
+
+    monkeypatch.setattr(build, "Runtime", Slow)
+    build._loaded.cache_clear()
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = [*pool.map(lambda _: build.load(), range(4))]
+    finally:
+        build._loaded.cache_clear()
+    assert found == loaded * 4

@@ -14,6 +14,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,11 +43,11 @@ class Runtime:
         call = ctypes.CFUNCTYPE(
             ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * arguments
         )
+        address = call(self.addresses[name])
 
         def called(*values: int) -> int:
-            # Asks the runtime each time, and so keeps it: of threads that load it at once, all but one have their own.
             result = ctypes.c_int64()
-            call(self.addresses[name])(ctypes.addressof(result), None, *values)
+            address(ctypes.addressof(result), None, *values)
             return result.value
 
         return called
@@ -61,9 +62,18 @@ def _entry() -> Path:
     return cache_folder() / f"runtime-{hashlib.sha256(key.encode()).hexdigest()[:32]}.o"
 
 
-@functools.cache
 def load() -> Runtime:
-    """The runtime, from the cache or compiled now; of several processes that find it missing, one compiles it."""
+    """The runtime, from the cache or compiled now; of several processes that find it missing, one compiles it, and of
+    several threads one loads it."""
+    with _loading:
+        return _loaded()
+
+
+_loading = threading.Lock()
+
+
+@functools.cache
+def _loaded() -> Runtime:
     return Runtime(_code(), NAMES)
 
 
