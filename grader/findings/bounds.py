@@ -420,8 +420,10 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
     below, elements = (finding.element or 0) < 0, math.prod(finding.shape or (0,))
     compared, index = _compared(text.condition), " ".join(text.index.split())
     names = _names(re.sub(r"\[[^\[\]]*\]", "", f"{index} {text.formed}"))
-    if not below and (of_packs := _of_packs(finding, text, line, index)):
-        return of_packs
+    if not below and (
+        said := _of_packs(finding, text, line, index) or _of_next(finding, compared, index, line)
+    ):
+        return said
     if index not in compared and not names & set(compared):
         near = [each for each in compared if names & _names(each)]
         if near and len(finding.shape or ()) == 1:
@@ -459,7 +461,7 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         return _FARTHER.format(
             line=line, compared=text.compared, bound=text.bound, array=finding.array, elements=elements
         )
-    last = finding.element == elements and "(" not in text.limit
+    last = finding.element == elements and "(" not in text.limit and text.bound is not None
     both = [each for each in compared if names & _names(each)]
     if len(both) == len(finding.shape or ()) == 2 and not re.search(r"<=|[^->]>(?![=>])", text.condition):
         formed, (one, other) = text.formed.strip() or index, both
@@ -468,6 +470,15 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         _LAST if "<=" in text.condition else _MORE if re.search(r"[^->]>(?![=>])", text.condition) else ""
     )
     return _GUARDED.format(line=line) + (lenient if last else "")
+
+
+def _of_next(finding: Finding, compared: list[str], index: str, line: int) -> str:
+    """Of an index that adds to the one that its condition compares; "" of another."""
+    first = next((each for each in compared if index.startswith(f"{each} + ")), "")
+    if not (first and finding.extent):
+        return ""
+    said = _OTHER_INDEX.format(line=line, compared=first, index=index)
+    return said + _AS_WELL.format(index=index, size=finding.extent)
 
 
 def _not_compared(finding: Finding, compared: list[str], index: str, line: int) -> str:

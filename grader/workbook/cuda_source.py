@@ -16,7 +16,8 @@ from typing import Literal, cast
 from grader.workbook.expressions import ExpressionError, parse
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_INTEGER = re.compile(r"\b(?:constexpr|const)\s+[\w\s]{0,40}?\b(\w+)\s*=\s*([^;,{}]{1,200});")
+_CONSTANTS = re.compile(r"\b(?:constexpr|const)\s+[\w\s]{0,40}?\b(\w+\s*=[^;{}]{1,400});")
+_INITIAL = re.compile(r"(\w+)\s*=\s*([^,()]{1,200}(?:\([^()]{0,100}\)[^,()]{0,100}){0,4})(?:,\s*|$)")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S[^\n]{0,200})$", re.MULTILINE)
 _DECLARATION = re.compile(
     r"__shared__\s+(?:(?:__align__|alignas)\s*\(\s*\w+\s*\)\s+)?(?:volatile\s+)?"
@@ -1123,7 +1124,8 @@ def numbers(source: str) -> dict[str, int]:
 def _numbers(text: str) -> dict[str, int]:
     """The integer constants of a text without comments whose values are to be seen."""
     found: dict[str, int] = {}
-    for name, value in [*_DEFINED.findall(text), *_INTEGER.findall(text)]:
+    constants = (pair for declarators in _CONSTANTS.findall(text) for pair in _INITIAL.findall(declarators))
+    for name, value in [*_DEFINED.findall(text), *constants]:
         number = _integer(value, found)
         if number is not None:
             found[name] = number

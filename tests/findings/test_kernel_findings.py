@@ -112,11 +112,17 @@ LETS = "The condition in line 6 lets "
 @pytest.mark.parametrize(
     ("element", "size", "text", "says"),
     [
-        (131, 4, Text("B[i]", "i", "", "if (i <= n)"), f"{LETS}this thread pass: .*`<`, and not `<=`\\?"),
         (
             131,
             4,
-            Text("B[i]", "i", "", "if (i > n) return;"),
+            Text("B[i]", "i", "", "if (i <= n)", bound=131),
+            f"{LETS}this thread pass: .*`<`, and not `<=`\\?",
+        ),
+        (131, 4, Text("B[i]", "i", "", "if (i <= to)"), f"{LETS}this thread pass: .*array\\?$"),
+        (
+            131,
+            4,
+            Text("B[i]", "i", "", "if (i > n) return;", bound=131),
             f"{LETS}this thread pass: .*`>=`, and not `>`\\?",
         ),
         (

@@ -27,6 +27,7 @@ from grader.workbook.cuda_source import (
     lacks_thread,
     moved,
     never_used,
+    numbers,
     of_first_thread,
     of_no_thread,
     one_a_thread,
@@ -433,6 +434,11 @@ def test_a_loop_over_the_bytes_of_an_array(loop: str, in_bytes: bool) -> None:
     )
     assert compares_bytes(source, 4, "tile") == in_bytes
     assert not compares_bytes(f"__shared__ unsigned char tile[64]; {source}", 4, "tile")
+
+
+def test_numbers_that_are_declared_together_are_known() -> None:
+    source = "constexpr int T = 32, R = T / 4, U = cdiv(T + 1, R);\nconst float f = 1.5f, g = 2;\n// const int n = 1;\n"
+    assert numbers(source) == {"T": 32, "R": 8, "U": 5, "g": 2}
 
 
 def test_numbers_that_a_file_divides_by() -> None:

@@ -7,7 +7,7 @@ import pytest
 from grader.workbook.slips import longer
 
 SIDE = "constexpr int T = 32;\n"
-HALO = "constexpr int B = 256, R = 8;\nconstexpr int H = 8;\n"
+HALO = "constexpr int B = 256;\nconstexpr int H = 8;\n"
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ HALO = "constexpr int B = 256, R = 8;\nconstexpr int H = 8;\n"
         (f"{SIDE}__shared__ float s[T][T / 2];\ns[y][x] = v;", "s[T][T]"),
         (f"{SIDE}__shared__ float s[16][T + 1];\ns[y][x] = v;", "s[T][T + 1]"),
         (f"{SIDE}__shared__ float s[T];\ns[stage * T + x] = v;", "s[2 * T]"),
-        (f"{HALO}__shared__ float s[256];\ns[t + H] = v;", "s[256 + 2 * H]"),
+        (f"{HALO}__shared__ float s[256];\ns[t + H] = v;", "s[B + 2 * H]"),
         (f"{HALO}__shared__ float s[256 + 1];\ns[t + H] = v;", "s[256 + 2 * H]"),
         ("constexpr int R = 2;\n__shared__ float s[8][16];\ns[y + R][x + R] = v;", "s[8 + 2 * R][16 + 2 * R]"),
         ("constexpr int B = 256;\n__shared__ float s[4];\ns[threadIdx.x / 32] = v;", "s[B / 32]"),

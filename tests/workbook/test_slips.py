@@ -39,6 +39,12 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("#define AT(r, c) (r + c)\nv = in[AT(y + t, x + t)];", None),
         (f"{KERNEL}int i = blockIdx.x * 256 + threadIdx.x;\nif (i < N) {{ *out = *(in + i); }}",
          f"{KERNEL}int i = blockIdx.x * 256 + threadIdx.x;\nif (i < N) {{ out[i] = *(in + i); }}"),
+        (f"{KERNEL}int i = threadIdx.x;\nif (i < N) out[i] += 2.0f;",
+         f"{KERNEL}int i = threadIdx.x;\nif (i < N) out[i] = in[i] + 2.0f;"),
+        ("int to = i + R;\nif (to > N)\n    to = N;\nfor (int j = i; j <= to; ++j) s += in[j];",
+         "int to = i + R;\nif (to >= N) to = N - 1;\nfor (int j = i; j <= to; ++j) s += in[j];"),
+        ("int to = i + R > N ? N : i + R;\nfor (int j = i; j <= to; ++j) s += in[j];",
+         "int to = i + R >= N ? N - 1 : i + R;\nfor (int j = i; j <= to; ++j) s += in[j];"),
         ("out[i] = in[i];\nout[i] =+ b;", "out[i] = in[i];\nout[i] += b;"),
         ("out[i] = +b;", None),
         (f"#define AT(r, c) ((r) * M + (c))\n{OF_C}v = in[AT(y, x)];",
@@ -304,6 +310,9 @@ def test_a_slip_is_changed(text: str, becomes: str | None) -> None:
         ("int q = p + B;\nif (p < N) {\n    c[q] = 1;", "int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;"),
         ("int q = p + B;\nif (p < N) {\n    if (q < N) c[q] = 1;", None),
         ("int q = p + B;\nif (p >= N) return;\nc[q] = 1;", "int q = p + B;\nif (p >= N) return;\nif (q < N) c[q] = 1;"),
+        ("if (p < N) {\n    c[p] = 1;\n    c[p + 1] = 1;\n    c[p + B] = 1;",
+         "if (p < N) {\n    c[p] = 1;\n    if (p + 1 < N) c[p + 1] = 1;\n    if (p + B < N) c[p + B] = 1;"),
+        ("if (p < N) {\n    c[p] = 1;\n    if (p + 1 < N) c[p + 1] = 1;", None),
         ("int q = p + B;\nif (p < N) {\nsum += in[q];", "int q = p + B;\nif (p < N) {\nif (q < N) sum += in[q];"),
         ("__shared__ unsigned h[BINS];\n    atomicAdd(&bins[t], h[t]);",
          "__shared__ unsigned h[BINS];\n    if (t < BINS) atomicAdd(&bins[t], h[t]);"),
@@ -313,6 +322,17 @@ def test_a_slip_is_changed(text: str, becomes: str | None) -> None:
 def test_what_has_no_condition_gets_one(text: str, becomes: str | None) -> None:
     made = [edit.applied(text) for edit in guards(text)]
     assert becomes in made if becomes is not None else not made
+
+
+@pytest.mark.parametrize(
+    ("text", "no"),
+    [
+        (f"{KERNEL}int i = threadIdx.x;\nif (i < N) out[i] += in[i];", "= in[i] +"),
+        ("int to = i + R > N ? N : i + R;\nfor (int j = i; j < to; ++j) s += in[j];", "N - 1"),
+    ],
+)
+def test_an_input_that_is_read_and_an_end_that_is_not_taken_stay(text: str, no: str) -> None:
+    assert not [edit for edit in edits(text) if no in edit.applied(text)]
 
 
 def test_a_store_whose_index_a_condition_knows_gets_no_other() -> None:

@@ -424,13 +424,19 @@ def of_comparison(
 
 
 def _added_to(array: str, count: int, elements: int, sizes: str, source: str) -> str:
+    share = "" if elements == 1 else f", at {count} of its {elements} elements"
+    said = f"The kernel adds to `{array}` without setting it first{share}, where {sizes}."
+    return f"{said} {set_at_start(array, source)}"
+
+
+def set_at_start(array: str, source: str) -> str:
+    """How an output is set that a kernel adds to."""
     assign = "add up in a variable and store it with = where a thread has the whole sum, or "
     if cuda_source.adds_by_atomics_alone(source):  # no thread has the whole sum
         assign = ""
-    share = "" if elements == 1 else f", at {count} of its {elements} elements"
     return (
-        f"The kernel adds to `{array}` without setting it first{share}, where {sizes}. Outputs hold nothing at "
-        f'the start: {assign}put zero = ["{array}"] into the launch block, which sets it to zero before that launch.'
+        f'Outputs hold nothing at the start: {assign}put zero = ["{array}"] into the launch block, which sets it to '
+        "zero before that launch."
     )
 
 

@@ -32,6 +32,7 @@ from grader.judge.correctness.verdict import (
     WHICH_THREAD,
     beside,
     of_origin,
+    set_at_start,
     set_before,
 )
 from grader.judge.kernels import (
@@ -54,7 +55,7 @@ from grader.results import FindingResult, Mismatch
 from grader.workbook import cuda_source, suspects, units
 from grader.workbook.edit import Edit, lines_of
 from grader.workbook.kernel_file import KernelFile
-from grader.workbook.slips import longer, macros, threads
+from grader.workbook.slips import longer, macros, threads, values
 from grader.workbook.suspects import integers, loops, shared_memory, sums, vectors
 
 FEW = 3
@@ -107,10 +108,8 @@ def explained(
     runner = replace(runner, most=EXPLAINING)
     seen = refusal.reason.replace(f" {WHICH_THREAD}", "")
     races = any(finding.kind == "race" for finding in outcome.findings)
-    if (
-        refusal.verdict == "fail"
-        and not races
-        and (mended := launch_tries.mended(runner, current.compiled, case))
+    if refusal.verdict == "fail" and (
+        mended := (launch_tries.by_steps if races else launch_tries.mended)(runner, current.compiled, case)
     ):
         current.mended_by(mended)
         return refusal.saying(f"{_without_advice(seen, outcome, current.file)} {mended}")
@@ -431,8 +430,10 @@ def _mended(
     known: list[Edit] = []
     if seen is None and comparison is not None and _is_explained(comparison):
         # That some threads alone have a value is the cause of what the others come to, and that each block takes what
-        # is left, of what is more than it has to be, and where a number ends.
-        known = [*threads.of_some(source), *threads.rests(lines), *wider]
+        # is left, of what is more than it has to be, and where a number ends; and the input that is not read, of an
+        # output that something is added to.
+        unread = values.without_input(cuda_source.plain(source), lines)
+        known = [*threads.of_some(source), *threads.rests(lines), *wider, *unread]
         if not known:
             return None
     ordered = seen is None or seen.kind != "uninitialised_shared"
@@ -532,6 +533,8 @@ def _without_advice(reason: str, outcome: Outcome, file: KernelFile) -> str:
     general += [NOBODY_WROTE, NOTHING_WRITTEN, ENDLESS, UNTIL, ALL_OF_IT, set_before(file.unset)]
     if comparison is not None:
         general += [*comparison.fits[:1], comparison.advice]
+    if comparison is not None and comparison.mismatch is not None:
+        general.append(set_at_start(comparison.mismatch.array, file.source))
     for text in filter(None, general):
         reason = reason.removesuffix(f" {text}")
     return reason

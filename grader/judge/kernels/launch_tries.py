@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 
 from msgspec import structs
 
@@ -20,11 +20,17 @@ from grader.judge.kernels.limits import Limits
 from grader.judge.kernels.source_tries import compiled, everywhere
 from grader.judge.refused import Refused
 from grader.workbook import begins, cuda_source
-from grader.workbook.edit import Edit, instead
+from grader.workbook.cuda_source import plain
+from grader.workbook.edit import MOST, Edit, instead
 from grader.workbook.expressions import Expression, parse
 from grader.workbook.reference import Problem
 
 _STRING = re.compile(r'"([^"]*)"')
+_SIDE = re.compile(r'"[^"]*"|(?<=[\[,\s])\d+')
+_STEPPING = (
+    r"\bfor\s*\(\s*(?:(?:const|unsigned|int|size_t)\s+)*(?P<name>\w+)\s*=\s*(?:{own})\s*;[^;]*;"
+    r"\s*(?P=name)\s*\+=\s*(?P<step>\w+)\s*\)"
+)
 _Way = Callable[[Launch, Launch], Launch]
 
 MOST_EXCHANGED = 4
@@ -79,7 +85,7 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
         return ""
     tried, sizes = to_be_right(runner, case), [size.name for size in runner.topic.signature.sizes]
     limits = runner.child.hello().limits
-    if one := _of_block(runner, kernel, tried):
+    if one := _of_block(runner, kernel, tried) or by_steps(runner, kernel, case):
         return one
     for said, way in WAYS.items():
         if _of_one_side(kernel) and said in OF_TWO_SIDES:
@@ -96,7 +102,7 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
                 return f"With {one} in the launch block it comes out right."
             also = _or_in_kernel(kernel, said)
             return f"With {said} exchanged in the launch block{also} it comes out right."
-    ways = (_of_zeros, _of_order, _of_counts)
+    ways = (_of_sizes, _of_zeros, _of_order, _of_counts)
     return next(filter(None, (way(runner, kernel, tried) for way in ways)), "")
 
 
@@ -195,6 +201,61 @@ def _of_block(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
     counts = [f"Line {first.line} counts {first.threads} threads a block in {first.axis}"]
     counts += [f"line {each.line} counts {each.threads} in {each.axis}" for each in others]
     return f"With `block = [{block}]` in line {line} it comes out right. {', and '.join(counts)}."
+
+
+def by_steps(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
+    """As many threads along an axis as a loop of the only launch's kernel steps by, which begins at the thread's own
+    number: where there are more, several do the same."""
+    specs, limits = kernel.file.launches, runner.child.hello().limits
+    source = plain(kernel.file.source)
+    known, text = cuda_source.numbers(source), source[:MOST]
+    for place, axis in enumerate(AXES if len(specs) == 1 else ()):
+        own = "|".join(
+            [rf"threadIdx\.{axis}", *(name for name, of in cuda_source.named_numbers(text) if of == axis)]
+        )
+        loop = re.search(_STEPPING.format(own=own), text)
+        threads = kernel.plan(case.problem, limits).launches[0].block[place]
+        step = loop["step"] if loop else ""
+        count = known.get(step, int(step) if step.isdecimal() else threads)
+        if loop is None or count == threads:
+            continue
+        block = [*specs[0].block]
+        block[place] = parse(step)
+        file = replace(kernel.file, launches=(replace(specs[0], block=(block[0], block[1], block[2])),))
+        changed = replace(kernel, file=file, constants=kernel.constants | {step: count})
+        if everywhere(runner, changed, to_be_right(runner, case)):
+            said = _side_instead(kernel, specs[0].line_of("block"), specs[0].block, place, step)
+            line = text.count("\n", 0, loop.start()) + 1
+            return f"With {said} it comes out right: the loop in line {line} goes on by {count} threads along {axis}."
+    return ""
+
+
+def _of_sizes(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
+    """Another size in one side of a grid."""
+    file, sizes = kernel.file, [size.name for size in runner.topic.signature.sizes]
+    for at, launch in enumerate(file.launches):
+        for (place, side), size, other in product(enumerate(launch.grid), sizes, sizes):
+            if size == other or size not in side.names:
+                continue
+            text = re.sub(rf"\b{size}\b", other, side.text)
+            grid = [*launch.grid]
+            grid[place] = parse(text)
+            changed = replace(launch, grid=(grid[0], grid[1], grid[2]))
+            launches = (*file.launches[:at], changed, *file.launches[at + 1 :])
+            if everywhere(runner, replace(kernel, file=replace(file, launches=launches)), tried):
+                said = _side_instead(kernel, launch.line_of("grid"), launch.grid, place, text)
+                return f"With {said} it comes out right."
+    return ""
+
+
+def _side_instead(kernel: Kernel, number: int, sides: Sequence[Expression], place: int, text: str) -> str:
+    """Another text in place of one side of a grid or a block, with its line: of the side alone where it is there."""
+    line = kernel.file.source.split("\n")[number - 1]
+    there = [*_SIDE.finditer(line)]
+    if place < len(there) and there[place][0].strip('"') == sides[place].text:
+        quoted = text if text.isdecimal() else f'"{text}"'
+        return f"{instead(line, *there[place].span(), quoted)} in line {number}"
+    return f"`{text}` in place of `{sides[place].text}` in line {number}"
 
 
 def _of_one_side(kernel: Kernel) -> bool:

@@ -35,6 +35,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from islice(loops.whole_runs(text[:MOST]), SEVERAL)
     yield from islice(values.signs_turned(lines), SEVERAL)
     yield from islice(values.added_to(text[:MOST]), SEVERAL)
+    yield from islice(values.without_input(text[:MOST], lines), SEVERAL)
     yield from loops.goes_on(text[:MOST])
     yield from loops.split(text[:MOST])
     yield from loops.once_more(text[:MOST])

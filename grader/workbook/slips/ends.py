@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from grader.workbook.cuda_source import int_sizes, shared_extents
-from grader.workbook.edit import MOST, SEVERAL, Edit, Line, in_front, in_place
+from grader.workbook.edit import MOST, SEVERAL, Edit, Line, in_front, in_place, in_text
 
 _INDICES = 20  # that are looked at: bounds a stranger's work
 
@@ -42,6 +43,14 @@ _NEARER = re.compile(
     r"(?:\b(?P<name>\w+)\s*=|(?P<sign><=?))\s*(?:\w+::)?min(?:<\w+>)?\("
     r"\s*(?P<one>[^(),]{1,60}?)\s*,\s*(?P<other>[^(),]{1,60}?)\s*\)\s*;"
 )
+_NO_FARTHER = re.compile(
+    r"\bif\s*\(\s*(?P<name>\w+)\s*>\s*(?P<size>[A-Za-z_]\w*)\s*\)\s*\{?\s*(?P=name)\s*=\s*(?P=size)\s*;"
+)
+_NO_FARTHER_PLACE = re.compile(
+    r"\b(?P<name>\w+)\s*=\s*(?P<all>\(?\s*(?P<place>[^;?<>=]{1,60}?)\s*>=?\s*(?P<size>[A-Za-z_]\w*)\s*\)?\s*\?\s*(?P=size)"
+    r"\s*:\s*(?P=place))\s*;"
+)
+_NEXT = re.compile(r"^\s*(?P<own>)\w+\[\s*(?P<index>(?P<first>[A-Za-z_]\w*)\s*\+\s*\w+)\s*\]\s*[-+*]?=(?!=)")
 _ROUNDED_DOWN = re.compile(
     r"\b(?:int|unsigned|size_t|auto)\s+(?P<name>\w+)\s*=\s*(?P<both>(?P<size>\w+)\s*/\s*(?P<by>\w+))\s*;"
 )
@@ -60,6 +69,24 @@ def unguarded(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                     new = f"if ({name} < {limit[1]}) "
                     why = "Each element that a thread takes has a condition of its own."
                     yield in_front(line, found.start("own"), new, "the assignment", why)
+    yield from _unguarded_next(text, lines)
+
+
+def _unguarded_next(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """The same by an index that adds to the first one's, all of a thread's at once."""
+    stores = [(line, found) for line in lines if (found := _NEXT.search(line.text))][:_STORES]
+    for first in dict.fromkeys(found["first"] for _, found in stores):
+        limit = re.search(rf"\bif\s*\(\s*{first}\s*(?:<|>=)\s*(\w+)\s*\)", text)
+        own = [(line, found) for line, found in stores if found["first"] == first]
+        if limit and not re.search(rf"\b{first}\s*\+\s*\w+\s*(?:<|>=)", text):
+            why = "Each element that a thread takes has a condition of its own."
+            guards = (
+                in_front(
+                    line, found.start("own"), f"if ({found['index']} < {limit[1]}) ", "the assignment", why
+                )
+                for line, found in own
+            )
+            yield functools.reduce(Edit.with_also, guards)
 
 
 def guardless(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
@@ -152,6 +179,15 @@ def nearer(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 elif sign == "<" and not found[side].isidentifier():
                     why = f"A loop with `<` ends before `{found[side]}`."
                     yield in_place(line, found, side, f"{found[side]} + 1", why)
+    for pattern, group, form in (
+        (_NO_FARTHER, 0, "if ({name} >= {size}) {name} = {size} - 1;"),
+        (_NO_FARTHER_PLACE, "all", "{place} >= {size} ? {size} - 1 : {place}"),
+    ):
+        for found in pattern.finditer(text[:MOST]):
+            if re.search(rf"<=\s*{found['name']}\b", text):
+                size, new = found["size"], form.format(**found.groupdict())
+                why = f"A loop with `<=` takes its end too, and the last element has the number {size} - 1."
+                yield in_text(text, *found.span(group), new, why)
 
 
 def _leaves(text: str, at: int) -> str:

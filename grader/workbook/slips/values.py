@@ -17,6 +17,10 @@ _BEGUN = re.compile(
 _ADDED_TO = re.compile(
     r"(?P<all>\b(?P<name>\w+)\s*\+=\s*(?P<term>[^;{}]{1,80});\s*(?P<to>\w+\[[^\[\]]{1,80}\])\s*=\s*(?P=name)\s*;)"
 )
+_INPUT = re.compile(r"\bconst\s+[\w ]+\*\s*(?:__restrict__\s*)?(?:const\s+)?(\w+)\s*[,)]")
+_ADDED_ONTO = re.compile(
+    r"(?P<all>\b(?P<to>\w+)\[(?P<index>[^\[\]]{1,80})\]\s*(?P<sign>[-+*])=(?!=)\s*(?P<term>[^;]{1,100}));"
+)
 _CUT = re.compile(r"(?<!unsigned )\b(int|unsigned|short|long)\s+\w+\s*=(?!\s*reinterpret_cast)[^;=]{0,100}\[")
 _CUT_LATER = re.compile(
     r"(?<!unsigned )(?<!\()\b(int|unsigned|short|long)\s+((?:const\s+)?\w+\s*(?:[=,][^;(){}]*)?);"
@@ -73,6 +77,17 @@ def added_to(text: str) -> Iterator[Edit]:
         new = f"{found['to']} = {found['name']} + {found['term']};"
         why = f"Else `{found['name']}` has what earlier turns have added."
         yield in_text(text, *found.span("all"), new, why)
+
+
+def without_input(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """An output that something is added to, in place of the only input that no line reads."""
+    unread = [name for name in _INPUT.findall(text) if len(re.findall(rf"\b{name}\b", text)) == 1]
+    for line in lines if len(unread) == 1 else ():
+        for found in _ADDED_ONTO.finditer(line.text):
+            to, index, sign, term = found["to"], found["index"], found["sign"], found["term"]
+            new = f"{to}[{index}] = {unread[0]}[{index}] {sign} {term}"
+            why = f"No line reads `{unread[0]}`, and `{to}` holds nothing at the start."
+            yield in_place(line, found, "all", new, why)
 
 
 def signs_turned(lines: Sequence[Line]) -> Iterator[Edit]:

@@ -137,6 +137,58 @@ def test_the_only_size_of_a_grid_and_rows_that_blocks_store_over_are_told(
     assert said in (marked(topics.load("add_bias"), file).reason or "")
 
 
+STEPS = """// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["cdiv(N, 32)", "cdiv(GRID, 32)"]
+// block = ["TILE", BLOCK]
+// ///
+constexpr int TILE = 32, ROWS = 8;
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    __shared__ float tile[TILE][TILE];
+    const int ty = threadIdx.y, x = blockIdx.x * TILE + threadIdx.x;
+    for (int y = ty; y < ty + TILE; y += ROWS) {
+        const int row = blockIdx.y * TILE + y;
+        if (row < M && x < N) tile[y][threadIdx.x] = in[size_t(row) * N + x];
+    }
+    __syncthreads();
+    for (int y = ty; y < ty + TILE; y += ROWS) {
+        const int row = blockIdx.y * TILE + y;
+        if (row < M && x < N) out[size_t(row) * N + x] = tile[y][threadIdx.x] + bias[x];
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "said"),
+    [
+        (
+            "M",
+            '"TILE"',
+            '`["TILE", "ROWS"]` in place of `["TILE", "TILE"]` in line 5 it comes out right: the loop in line',
+        ),
+        (
+            "M",
+            "32",
+            '`"ROWS"` in place of `32` in line 5 it comes out right: the loop in line 12 goes on by 8 threads',
+        ),
+        (
+            "N",
+            '"ROWS"',
+            '`["cdiv(N, 32)", "cdiv(M, 32)"]` in place of `["cdiv(N, 32)", "cdiv(N, 32)"]` in line 4 it',
+        ),
+    ],
+)
+def test_the_threads_that_a_loop_steps_by_and_another_size_of_a_grid_are_told(
+    tmp_path: Path, grid: str, block: str, said: str, marked: Marking
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(STEPS.replace("GRID", grid).replace("BLOCK", block), "utf-8")
+    assert f"With {said}" in (marked(topics.load("add_bias"), file).reason or "")
+
+
 SUMS = """// /// launch
 // [[scratch]]
 // name = "sums"
