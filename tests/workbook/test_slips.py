@@ -57,6 +57,7 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
         ("const int t = threadIdx.x;\nv += __shfl_xor_sync(FULL, v, 1);\nif (!t && v != 0) { atomicAdd(&out[0], v); }",
          "const int t = threadIdx.x;\nv += __shfl_xor_sync(FULL, v, 1);\n"
          "if (threadIdx.x % 32 == 0 && v != 0) { atomicAdd(&out[0], v); }"),
+        ("v += __shfl_down_sync(FULL, v, 1);\nout[row] = v;", "v += __shfl_xor_sync(FULL, v, 1);\nout[row] = v;"),
         ("atomicAdd(&bins[in[i]], in[i]);", "atomicAdd(&bins[in[i]], 1);"),
         ("mine[32 * b + lane] += b;", "mine[32 * b + lane] += 1;"),
         ("atomicAdd(&bins[b], mine[b]);", None),

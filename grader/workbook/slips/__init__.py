@@ -83,6 +83,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from threads.one_of_all(lines)
     yield from threads.one_for_all(lines)
     yield from islice(loops.without_counter(text[:MOST]), SEVERAL)
+    yield from islice(threads.each_lane(lines), SEVERAL)
 
 
 def guards(source: str) -> Iterator[Edit]:

@@ -302,3 +302,13 @@ def parts(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
             stores = f"`{found['to']} = …`"
             why = "Thread 0 has the sum of all of them."
             yield in_front(line, found.start("all"), "if (threadIdx.x == 0) ", stores, why)
+
+
+def each_lane(lines: Sequence[Line]) -> Iterator[Edit]:
+    """What lane 0 alone has in the end, which all lanes of a warp use."""
+    for line in lines:
+        for found in re.finditer(r"\+=\s*(?P<one>__shfl_down_sync)\b", line.text):
+            why = (
+                "Behind `__shfl_down_sync` lane 0 alone has the whole sum: else let that lane alone store it."
+            )
+            yield in_place(line, found, "one", "__shfl_xor_sync", why)
