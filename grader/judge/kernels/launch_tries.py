@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -88,7 +88,7 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
     if one := _of_block(runner, kernel, tried) or by_steps(runner, kernel, case):
         return one
     for said, way in WAYS.items():
-        if _of_one_side(kernel) and said in OF_TWO_SIDES:
+        if (_of_one_side(kernel) and said in OF_TWO_SIDES) or (_of_rows(kernel) and said == OF_BLOCK):
             continue
         changed = _Exchanged(kernel.file, kernel.build, kernel.constants, way, sizes)
         if changed.differs(case.problem, limits) and everywhere(runner, changed, tried):
@@ -234,10 +234,7 @@ def _of_sizes(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
     """Another size in one side of a grid."""
     file, sizes = kernel.file, [size.name for size in runner.topic.signature.sizes]
     for at, launch in enumerate(file.launches):
-        for (place, side), size, other in product(enumerate(launch.grid), sizes, sizes):
-            if size == other or size not in side.names:
-                continue
-            text = re.sub(rf"\b{size}\b", other, side.text)
+        for place, text in _with_other_sizes(launch.grid, sizes):
             grid = [*launch.grid]
             grid[place] = parse(text)
             changed = replace(launch, grid=(grid[0], grid[1], grid[2]))
@@ -246,6 +243,13 @@ def _of_sizes(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case]) -> str:
                 said = _side_instead(kernel, launch.line_of("grid"), launch.grid, place, text)
                 return f"With {said} it comes out right."
     return ""
+
+
+def _with_other_sizes(grid: Sequence[Expression], sizes: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The sides of a grid with one size changed to another, each with its place."""
+    for (place, side), size, other in product(enumerate(grid), sizes, sizes):
+        for found in re.finditer(rf"\b{size}\b", side.text) if size != other else ():
+            yield place, f"{side.text[: found.start()]}{other}{side.text[found.end() :]}"
 
 
 def _side_instead(kernel: Kernel, number: int, sides: Sequence[Expression], place: int, text: str) -> str:
@@ -265,6 +269,11 @@ def _of_one_side(kernel: Kernel) -> bool:
         all(side.text == "1" for grid in grids for side in grid[1:])
         and "blockIdx.y" not in kernel.file.source
     )
+
+
+def _of_rows(kernel: Kernel) -> bool:
+    """Whether blocks have one side: another belongs to a kernel of matrices."""
+    return all(side.text == "1" for launch in kernel.file.launches for side in launch.block[1:])
 
 
 def _of_one_size(runner: CaseRunner, kernel: Kernel) -> str:
@@ -294,7 +303,7 @@ def _turned(shape: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 GRID, BOTH, SIZES = "x and y of `grid`", "x and y of `grid` and `block`", "the two sizes in `grid`"
-BLOCK = "`grid` and `block`"
+BLOCK, OF_BLOCK = "`grid` and `block`", "x and y of `block`"
 
 OF_TWO_SIDES = (GRID, BOTH)
 
@@ -306,7 +315,7 @@ _IN_KERNEL: Mapping[str, Callable[[str], Edit | None]] = {
 
 WAYS: Mapping[str, _Way] = {
     GRID: lambda launch, _: structs.replace(launch, grid=_turned(launch.grid)),
-    "x and y of `block`": lambda launch, _: structs.replace(launch, block=_turned(launch.block)),
+    OF_BLOCK: lambda launch, _: structs.replace(launch, block=_turned(launch.block)),
     BOTH: lambda launch, _: structs.replace(launch, grid=_turned(launch.grid), block=_turned(launch.block)),
     BLOCK: lambda launch, _: structs.replace(launch, grid=launch.block, block=launch.grid),
     SIZES: lambda launch, turned: structs.replace(launch, grid=turned.grid),

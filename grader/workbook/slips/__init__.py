@@ -84,6 +84,10 @@ def edits(source: str) -> Iterator[Edit]:
     yield from threads.one_for_all(lines)
     yield from islice(loops.without_counter(text[:MOST]), SEVERAL)
     yield from islice(threads.each_lane(lines), SEVERAL)
+    yield from islice(indices.own_twice(lines), SEVERAL)
+    yield from islice(indices.along_one_axis(text, lines), 2 * SEVERAL)
+    yield from islice(loops.from_the_first(lines), SEVERAL)
+    yield from islice(loops.to_both_sides(lines), SEVERAL)
 
 
 def guards(source: str) -> Iterator[Edit]:
@@ -92,4 +96,5 @@ def guards(source: str) -> Iterator[Edit]:
     if max(map(len, text.split("\n"))) <= LONGEST:
         yield from ends.guardless(text, lines)
         yield from ends.unguarded(text, lines)
+        yield from ends.of_a_tree(text, lines)
         yield from ends.handed_on(source, lines)

@@ -50,6 +50,10 @@ _NO_FARTHER_PLACE = re.compile(
     r"\b(?P<name>\w+)\s*=\s*(?P<all>\(?\s*(?P<place>[^;?<>=]{1,60}?)\s*>=?\s*(?P<size>[A-Za-z_]\w*)\s*\)?\s*\?\s*(?P=size)"
     r"\s*:\s*(?P=place))\s*;"
 )
+_OF_A_TREE = re.compile(
+    r"^\s*(?P<to>(?P<array>\w+)\[\s*(?P<own>[A-Za-z_][\w.]*)\s*\]\s*(?:\+=|=\s*(?P=array)\[\s*(?P=own)\s*\]\s*\+)\s*"
+    r"(?P=array)\[\s*(?P=own)\s*\+\s*(?P<step>\w+)\s*\]\s*;)"
+)
 _NEXT = re.compile(r"^\s*(?P<own>)\w+\[\s*(?P<index>(?P<first>[A-Za-z_]\w*)\s*\+\s*\w+)\s*\]\s*[-+*]?=(?!=)")
 _ROUNDED_DOWN = re.compile(
     r"\b(?:int|unsigned|size_t|auto)\s+(?P<name>\w+)\s*=\s*(?P<both>(?P<size>\w+)\s*/\s*(?P<by>\w+))\s*;"
@@ -101,6 +105,17 @@ def guardless(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 held = f"{column} < {size}" if row is None else f"{row} < {size} && {column} < {by}"
                 if size != by:
                     yield in_front(line, found.start("to"), f"if ({held}) ", "the assignment", why)
+
+
+def of_a_tree(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A step of a tree in which each thread adds, also those that have nothing to add to."""
+    for line in lines:
+        if found := _OF_A_TREE.search(line.text):
+            own, step = found["own"], found["step"]
+            halves = re.search(rf"\b{step}\s*(?:/=\s*2|>>=\s*1|=\s*{step}\s*(?:/\s*2|>>\s*1))\s*[;)]", text)
+            if halves and not re.search(rf"{re.escape(own)}\s*(?:<|>=)\s*{step}\b", text):
+                why = f"In each step `{step}` threads have something to add."
+                yield in_front(line, found.start("to"), f"if ({own} < {step}) ", "the assignment", why)
 
 
 def handed_on(source: str, lines: Sequence[Line]) -> Iterator[Edit]:

@@ -34,6 +34,9 @@ _OF_TWO = re.compile(
 _BY_ATOMIC = re.compile(r"\batomic\w+\s*\(\s*&\s*$")
 _NAME_OF_THREAD = re.compile(r"\b(\w+)\s*=(?!=)[^;=\[]{0,100}\bthreadIdx\.x")
 _ACCESSES = 16  # that are compared: bounds a stranger's work
+_OWN_TWICE = re.compile(
+    r"(?P<first>\b(?P<what>blockIdx|threadIdx)\.(?P<axis>[xyz]))\s*\)?\s*\*\s*[\w.]+\s*\+\s*(?P<second>(?P=what)\.(?P=axis)\b)"
+)
 _COUNTED = re.compile(
     r"(?:\batomic(?:Add|Inc)\w*\(\s*(?:&\s*\w+\[|\w+\s*\+)|(?:\+\+|--)\s*\w+\[|\b\w+\[(?=[^\[\]]*\](?:\s*\+=|\+\+)))"
     r"\s*(?P<index>[A-Za-z_][\w.]*)\s*(?=[\],])"
@@ -180,3 +183,23 @@ def of_many(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             yield in_place(
                 line, found, "one", new, f"The threads in front have {many['many']} elements each."
             )
+
+
+def own_twice(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A number of the block, or the thread, for both: for the elements of blocks before, and for the own one."""
+    for line in lines:
+        for found in _OWN_TWICE.finditer(line.text):
+            of_thread, axis = found["what"] == "threadIdx", found["axis"]
+            group, new = ("first", "blockIdx") if of_thread else ("second", "threadIdx")
+            why = f"blockIdx.{axis} counts the blocks before its own, and threadIdx.{axis} the threads in it."
+            yield in_place(line, found, group, f"{new}.{axis}", why)
+
+
+def along_one_axis(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A number along y where no line has that along x, or the other way round in a kernel of matrices."""
+    for name, beside in (("blockIdx", "threadIdx"), ("threadIdx", "blockIdx")):
+        axes = re.findall(rf"\b{name}\.([xy])\b", text)
+        other = "x" if {*axes} == {"y"} else "y" if len(axes) > 1 and {*axes} == {"x"} else ""
+        for line in lines if other == "x" or (other and f"{beside}.y" in text) else ():
+            for found in re.finditer(rf"\b{name}\.[xy]\b", line.text):
+                yield in_place(line, found, 0, f"{name}.{other}", f"Else no line has {name}.{other}.")

@@ -44,6 +44,12 @@ _ONE_OFF = re.compile(
 )
 _BARRIER = re.compile(r"\b__syncthreads\(\s*\)\s*;")
 _BRANCH = re.compile(r"\bif\s*\((?:[^(){};]|\([^(){};]*\)){1,200}\)\s*\{[^{}]{1,300};\s*\}")
+_FROM_1 = re.compile(
+    r"\bfor\s*\([^;=]{0,30}?\b(?P<name>\w+)\s*=\s*(?P<one>1)\s*;\s*(?P=name)\s*<=?[^;]{1,60};\s*(?P=name)\s*\+=\s*(?P<by>\w+)\s*\)"
+)
+_TO_ITS_PLACE = re.compile(
+    r"\bfor\s*\([^;]{1,80}?\b(?P<place>[A-Za-z_]\w*)\s*-\s*(?P<by>\w+)\s*;\s*\w+\s*<=?\s*(?P<end>(?P=place))\s*;"
+)
 HALF_A_WARP = 16
 """Lanes, by which the first of a warp's shuffles goes."""
 
@@ -176,3 +182,20 @@ def ends(lines: Sequence[Line]) -> Iterator[Edit]:
                 yield in_place(
                     line, found, "end", new, f"The loop begins at `{found['start']}`, and not at 0."
                 )
+
+
+def from_the_first(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A loop that goes on by several, from the second one on."""
+    for line in lines:
+        for found in _FROM_1.finditer(line.text):
+            if found["by"] != "1":
+                why = f"The first step takes from 0 on, and the next from `{found['by']}` on."
+                yield in_place(line, found, "one", "0", why)
+
+
+def to_both_sides(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A loop that begins some places before one, and ends at it."""
+    for line in lines:
+        for found in _TO_ITS_PLACE.finditer(line.text):
+            why = f"It begins {found['by']} places before `{found['place']}`, and ends as many behind."
+            yield in_place(line, found, "end", f"{found['place']} + {found['by']}", why)

@@ -111,16 +111,26 @@ _ALL_BY_BLOCK = (
 
 def same_steps(text: str) -> Iterator[Said]:
     """Loops whose step sets their index to what never changes."""
-    for found in _FOR_STEP.finditer(text):
-        name, value = found[1], found[2].strip()
-        names = re.findall(r"(?<!\.)\b[A-Za-z_]\w*", value)
+    heads = ((found.start(), found[1], found[2]) for found in _FOR_STEP.finditer(text))
+    for at, name, value in (*heads, *_steps_in_bodies(text)):
+        names, by = re.findall(r"(?<!\.)\b[A-Za-z_]\w*", value), value.strip()
         if name not in names and all(sets(text, each) <= 1 for each in names):
-            line, step = line_at(text, found.start()), f"`{name} = {value}`"
+            line = line_at(text, at)
             yield (
                 line,
-                f"Line {line}: the step {step} sets `{name}` to the same each time: "
-                f"`{name} += {value.lstrip('+ ')}`.",
+                f"Line {line}: the step `{name} = {by}` sets `{name}` to the same each time: "
+                f"`{name} += {by.lstrip('+ ')}`.",
             )
+
+
+def _steps_in_bodies(text: str) -> Iterator[tuple[int, str, str]]:
+    """Where loops without a step in their heads set a number that their conditions have, its name, and to what, if that
+    is nothing from memory."""
+    for loop in islice(loops_of(text), _LOOPS):
+        for name in dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", loop.condition)):
+            step = re.search(rf"(?<![\w.]){name}\s*=(?!=)\s*([^;\[\]&*]*(?:\*[^;\[\]&*]+)*);", loop.body)
+            if step and not loop.step and sets(loop.body, name) == 1 and not _CALLS.search(step[1]):
+                yield loop.inside + step.start(), name, step[1]
 
 
 def endless(text: str) -> Iterator[Said]:

@@ -69,6 +69,8 @@ BEHIND = (
          "Line 2: each step of the loop sets `mine` anew, and the last one stays: `mine += …`."),
         ("int step = 8;\nfor (int i = 0; i < N; i = step) {}",
          "Line 2: the step `i = step` sets `i` to the same each time: `i += step`."),
+        ("size_t p = t;\nwhile (p < N) {\n    s += in[p];\n    p = size_t(gridDim.x) * B;\n}",
+         "Line 4: the step `p = size_t(gridDim.x) * B` sets `p` to the same each time: `p += size_t(gridDim.x) * B`."),
         ("\nfor (int i = t; i < N; i += gridDim.x * 0) {\n    sum += x[i];\n}",
          "Line 2: the step `i += gridDim.x * 0` adds 0, so `i` stays where it is, and the loop never ends."),
         ("for (int i = f(t); i < N;) {\n    sum += x[i];\n}",
@@ -249,6 +251,9 @@ def test_a_loop_that_may_be_right_is_not_told(text: str) -> None:
         "while (n < N) {\n    const float x = drawn(&state);\n    if (x > 1) continue;\n    ++n;\n}",
         "while (n < N) {\n    p = next[p];\n    if (p < 0) continue;\n    ++n;\n}",
         "while (i < N) {\n    for (int k = 0; k < 4; ++k) {\n        if (k) continue;\n    }\n    i++;\n}",
+        "int p = t;\nwhile (p < N) {\n    p = next[p];\n}",
+        "int p = t;\nwhile (p < N) {\n    p = at(s);\n}",
+        "int p = t;\nwhile (p < N) {\n    if (a) p = 4;\n    else p = p + 1;\n}",
     ],
 )
 def test_a_loop_that_ends_is_not_told(text: str) -> None:
