@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from grader.workbook.cuda_source import int_sizes, plain
+from grader.workbook.cuda_source import int_sizes, plain, shared_arrays
 from grader.workbook.edit import MOST, Edit, all_instead, instead, lines_around, where
 
 _TOKEN = re.compile(r"\d[\w.]*|[A-Za-z_]\w*|//|<<=|>>=|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||\+\+|--|->|::|[^\s\w]")
@@ -402,7 +402,7 @@ def _of_rows_of_vectors(parts: _Expressions) -> Iterator[_Small]:
 
 def _of_arrays(parts: _Expressions) -> Iterator[_Small]:
     """Another array, and another way in which a shuffle goes."""
-    arrays = [*dict.fromkeys(_ARRAY.findall(parts.text))][:_MOST_FACTORS]
+    arrays = [*dict.fromkeys((*_ARRAY.findall(parts.text), *shared_arrays(parts.text)))][:_MOST_FACTORS]
     for at, token in enumerate(parts.tokens[:-1]):
         alike = arrays if parts.tokens[at + 1].text == "[" else _SHUFFLES
         for other in alike if token.text in alike else ():

@@ -195,3 +195,11 @@ def test_no_text_takes_long() -> None:
 )  # fmt: skip
 def test_what_is_changed_is_quoted_so_far_that_it_is_one_place(line: str, at: str, said: str) -> None:
     assert instead(line, line.index(at), line.index(at) + len(at), "* M") == said
+
+
+def test_an_array_in_shared_memory_is_tried_for_one_in_global_memory_and_the_other_way_round() -> None:
+    source = (
+        "__global__ void k(const float* in) {\n__shared__ float tile[8];\ns += in[i];\nt += tile[i];\n}\n"
+    )
+    made = {edit.said for edit in edits(source)}
+    assert {"`tile` in place of `in` in line 3", "`in` in place of `tile` in line 4"} <= made

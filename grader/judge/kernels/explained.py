@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
@@ -53,7 +53,7 @@ from grader.judge.kernels.kernel_submission import KernelSubmission
 from grader.judge.refused import Refused, RightAtFirst
 from grader.results import FindingResult, Mismatch
 from grader.workbook import cuda_source, suspects, units
-from grader.workbook.edit import Edit, lines_of
+from grader.workbook.edit import SEVERAL, Edit, lines_of
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.slips import longer, macros, threads, values
 from grader.workbook.suspects import integers, loops, shared_memory, sums, vectors
@@ -430,10 +430,12 @@ def _mended(
     known: list[Edit] = []
     if seen is None and comparison is not None and _is_explained(comparison):
         # That some threads alone have a value is the cause of what the others come to, and that each block takes what
-        # is left, of what is more than it has to be, and where a number ends; and the input that is not read, of an
-        # output that something is added to.
-        unread = values.without_input(cuda_source.plain(source), lines)
-        known = [*threads.of_some(source), *threads.rests(lines), *wider, *unread]
+        # is left, of what is more than it has to be, and where a number ends; and of an output that something is added
+        # to, that it was to be set.
+        known = [*threads.of_some(source), *threads.rests(lines), *wider]
+        if comparison.added_to:
+            text = cuda_source.plain(source)
+            known += [*islice(values.assigned(lines), SEVERAL), *values.without_input(text, lines)]
         if not known:
             return None
     ordered = seen is None or seen.kind != "uninitialised_shared"

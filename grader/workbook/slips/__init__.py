@@ -85,6 +85,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from islice(loops.without_counter(text[:MOST]), SEVERAL)
     yield from islice(threads.each_lane(lines), SEVERAL)
     yield from islice(indices.own_twice(lines), SEVERAL)
+    yield from islice(indices.in_own_block(source, lines), SEVERAL)
     yield from islice(indices.along_one_axis(text, lines), 2 * SEVERAL)
     yield from islice(loops.from_the_first(lines), SEVERAL)
     yield from islice(loops.to_both_sides(lines), SEVERAL)

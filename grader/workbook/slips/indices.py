@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from grader.workbook.cuda_source import int_sizes, numbers_in_grid
+from grader.workbook.cuda_source import int_sizes, numbers_in_grid, shared_arrays
 from grader.workbook.edit import SEVERAL, Edit, Line, at_place, in_place, in_places
 from grader.workbook.suspects.text import ADDED
 
@@ -34,8 +34,12 @@ _OF_TWO = re.compile(
 _BY_ATOMIC = re.compile(r"\batomic\w+\s*\(\s*&\s*$")
 _NAME_OF_THREAD = re.compile(r"\b(\w+)\s*=(?!=)[^;=\[]{0,100}\bthreadIdx\.x")
 _ACCESSES = 16  # that are compared: bounds a stranger's work
+_BESIDE = {"blockIdx": "threadIdx", "threadIdx": "blockIdx", "gridDim": "blockIdx", "blockDim": "threadIdx"}
 _OWN_TWICE = re.compile(
-    r"(?P<first>\b(?P<what>blockIdx|threadIdx)\.(?P<axis>[xyz]))\s*\)?\s*\*\s*[\w.]+\s*\+\s*(?P<second>(?P=what)\.(?P=axis)\b)"
+    r"(?P<first>\b(?P<what>blockIdx|threadIdx)\.(?P<axis>[xyz]))\s*\)?\s*\*\s*[\w.]+\s*\+\s*(?P<second>(?P=what)\.(?P<other>[xyz])\b)"
+)
+_OWN_BLOCK = re.compile(
+    r"\b(?P<array>\w+)(?:\[[^\[\]]{1,40}\])?\[\s*(?P<block>blockIdx\.(?P<axis>[xyz]))\s*\]"
 )
 _COUNTED = re.compile(
     r"(?:\batomic(?:Add|Inc)\w*\(\s*(?:&\s*\w+\[|\w+\s*\+)|(?:\+\+|--)\s*\w+\[|\b\w+\[(?=[^\[\]]*\](?:\s*\+=|\+\+)))"
@@ -189,15 +193,27 @@ def own_twice(lines: Sequence[Line]) -> Iterator[Edit]:
     """A number of the block, or the thread, for both: for the elements of blocks before, and for the own one."""
     for line in lines:
         for found in _OWN_TWICE.finditer(line.text):
-            of_thread, axis = found["what"] == "threadIdx", found["axis"]
-            group, new = ("first", "blockIdx") if of_thread else ("second", "threadIdx")
+            of_thread = found["what"] == "threadIdx"
+            group, name, axis = (
+                ("first", "blockIdx", found["axis"]) if of_thread else ("second", "threadIdx", found["other"])
+            )
             why = f"blockIdx.{axis} counts the blocks before its own, and threadIdx.{axis} the threads in it."
-            yield in_place(line, found, group, f"{new}.{axis}", why)
+            yield in_place(line, found, group, f"{name}.{axis}", why)
+
+
+def in_own_block(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """The block's number in an array of shared memory, which each block has of its own."""
+    shared = shared_arrays(source)
+    for line in lines if shared else ():
+        for found in _OWN_BLOCK.finditer(line.text):
+            if found["array"] in shared:
+                why = f"Each block has a `{found['array']}` of its own, with an element for each thread."
+                yield in_place(line, found, "block", f"threadIdx.{found['axis']}", why)
 
 
 def along_one_axis(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """A number along y where no line has that along x, or the other way round in a kernel of matrices."""
-    for name, beside in (("blockIdx", "threadIdx"), ("threadIdx", "blockIdx")):
+    for name, beside in _BESIDE.items():
         axes = re.findall(rf"\b{name}\.([xy])\b", text)
         other = "x" if {*axes} == {"y"} else "y" if len(axes) > 1 and {*axes} == {"x"} else ""
         for line in lines if other == "x" or (other and f"{beside}.y" in text) else ():

@@ -19,7 +19,7 @@ _ADDED_TO = re.compile(
 )
 _INPUT = re.compile(r"\bconst\s+[\w ]+\*\s*(?:__restrict__\s*)?(?:const\s+)?(\w+)\s*[,)]")
 _ADDED_ONTO = re.compile(
-    r"(?P<all>\b(?P<to>\w+)\[(?P<index>[^\[\]]{1,80})\]\s*(?P<sign>[-+*])=(?!=)\s*(?P<term>[^;]{1,100}));"
+    r"(?P<all>\b(?P<to>\w+)\[(?P<index>[^\[\]]{1,80})\]\s*(?P<adds>(?P<sign>[-+*])=)(?!=)\s*(?P<term>[^;]{1,100}));"
 )
 _CUT = re.compile(r"(?<!unsigned )\b(int|unsigned|short|long)\s+\w+\s*=(?!\s*reinterpret_cast)[^;=]{0,100}\[")
 _CUT_LATER = re.compile(
@@ -77,6 +77,13 @@ def added_to(text: str) -> Iterator[Edit]:
         new = f"{found['to']} = {found['name']} + {found['term']};"
         why = f"Else `{found['name']}` has what earlier turns have added."
         yield in_text(text, *found.span("all"), new, why)
+
+
+def assigned(lines: Sequence[Line]) -> Iterator[Edit]:
+    """An output that something is added to, in place of being set."""
+    for line in lines:
+        for found in _ADDED_ONTO.finditer(line.text):
+            yield in_place(line, found, "adds", "=", f"`{found['to']}` holds nothing at the start.")
 
 
 def without_input(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

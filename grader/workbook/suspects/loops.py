@@ -15,7 +15,8 @@ from grader.workbook.suspects.text import Said, looked_at, sets
 _LOOPS = 100  # of a file, that are looked at: bounds a stranger's work
 _STORES = 8  # of a loop, and names of an index, that are followed: as well
 
-_FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
+_ASSIGNED = re.compile(r"(?P<name>\w+)\s*=(?!=)\s*(?P<value>[^;{}\[\]]{1,100})")
+_ASSIGNS = re.compile(rf"(?<![\w.&*]){_ASSIGNED.pattern};")
 _LAST_OF_GROUP = re.compile(
     r"(?P<name>\w+)\s*\+\s*(?P<offset>(?:[\w.]+|\([\w\s+-]+\))(?:\s*\*\s*(?:[\w.]+|\([\w\s+-]+\)))*)"
     r"\s*(?P<sign><=?)\s*(?P<bound>\w+)"
@@ -111,8 +112,7 @@ _ALL_BY_BLOCK = (
 
 def same_steps(text: str) -> Iterator[Said]:
     """Loops whose step sets their index to what never changes."""
-    heads = ((found.start(), found[1], found[2]) for found in _FOR_STEP.finditer(text))
-    for at, name, value in (*heads, *_steps_in_bodies(text)):
+    for at, name, value in _assigned_steps(text):
         names, by = re.findall(r"(?<!\.)\b[A-Za-z_]\w*", value), value.strip()
         if name not in names and all(sets(text, each) <= 1 for each in names):
             line = line_at(text, at)
@@ -123,14 +123,22 @@ def same_steps(text: str) -> Iterator[Said]:
             )
 
 
-def _steps_in_bodies(text: str) -> Iterator[tuple[int, str, str]]:
-    """Where loops without a step in their heads set a number that their conditions have, its name, and to what, if that
-    is nothing from memory."""
+def _assigned_steps(text: str) -> Iterator[tuple[int, str, str]]:
+    """The steps of loops that set a number to one that is not from memory, in their heads or, of a number that their
+    conditions have, in their bodies: where, its name, and to what."""
     for loop in islice(loops_of(text), _LOOPS):
-        for name in dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", loop.condition)):
-            step = re.search(rf"(?<![\w.]){name}\s*=(?!=)\s*([^;\[\]&*]*(?:\*[^;\[\]&*]+)*);", loop.body)
-            if step and not loop.step and sets(loop.body, name) == 1 and not _CALLS.search(step[1]):
-                yield loop.inside + step.start(), name, step[1]
+        if loop.step:
+            found = [(loop.at, _ASSIGNED.fullmatch(loop.step))]
+        else:
+            names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", loop.condition))
+            found = [
+                (loop.inside + step.start(), step)
+                for step in _ASSIGNS.finditer(loop.body)
+                if step["name"] in names and sets(loop.body, step["name"]) == 1
+            ]
+        for at, step in found:
+            if step and not _CALLS.search(step["value"]):
+                yield at, step["name"], step["value"]
 
 
 def endless(text: str) -> Iterator[Said]:
