@@ -13,6 +13,7 @@ from grader.emulator.nvrtc import compilation
 from grader.emulator.nvrtc.compilation import Build, Diagnostic
 from grader.emulator.ptx.declarations import named
 from grader.errors import WarpladderError
+from grader.workbook import undeclared
 from grader.workbook.cuda_source import comma_index, launched, line_at, plain
 from grader.workbook.expressions import nearest
 from grader.workbook.suspects.syntax import ended_macro
@@ -447,7 +448,7 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
     of_call = of_macro or of_call or comma or _to_const(item, plain(source))
     if "/" not in item.file:
         of_call = of_call or told(item.message, item.excerpt, item.line, plain(source))
-    return _with_excerpt(item), of_call or _missing(item.message) or _no_token(item)
+    return _with_excerpt(item), of_call or _missing(item, source) or _no_token(item)
 
 
 def _to_const(item: Diagnostic, text: str) -> str | None:
@@ -560,9 +561,9 @@ def _no_token(item: Diagnostic) -> str | None:
     return f"the line holds U+{ord(sign):04X}, {name}, which C++ does not know: delete it, or type it anew"
 
 
-def _missing(message: str) -> str | None:
+def _missing(item: Diagnostic, source: str) -> str | None:
     """What brings a name that the compiler does not know."""
-    unknown = re.search(r'(?:identifier|name) "(\w+)" is undefined', message)
+    unknown = re.search(r'(?:identifier|name) "(\w+)" is undefined', item.message)
     if not unknown:
         return None
     if _HOSTS.fullmatch(unknown[1]):
@@ -570,7 +571,9 @@ def _missing(message: str) -> str | None:
     header = next((header for header, names in _HEADERS.items() if unknown[1] in names), None)
     if header is not None:
         return f"#include <{header}>"
-    return nearest(unknown[1], _BUILT_IN).removeprefix(", ") or None
+    built_in = nearest(unknown[1], _BUILT_IN).removeprefix(", ")
+    here = item.line is not None and "/" not in item.file
+    return built_in or (undeclared.remedy(unknown[1], item.line or 0, plain(source)) if here else None)
 
 
 def _is_of_c(kernel: str, source: str) -> bool:
