@@ -175,8 +175,11 @@ def compile_source(
         raise WarpladderError(message, remedy=remedy) from None
 
 
-def constants(source: str, names: Sequence[str], *, file: Path, arch: str = DEFAULT_ARCH) -> dict[str, int]:
-    """The values of the integer constants `names` (constexpr, const, enum, macro) at the end of `source`.
+def constants(
+    source: str, names: Sequence[str], *, file: Path, arch: str = DEFAULT_ARCH, sizes: Sequence[str] = ()
+) -> dict[str, int]:
+    """The values of the integer constants `names` (constexpr, const, enum, macro) at the end of `source`; `sizes` are
+    the problem's, one of which a name may stand for.
 
     The compiler resolves them: the source is compiled again, to unoptimised PTX alone, with a variable for
     each name, and the variables' initialisers are read. Raises CompileFailed for an error in the source, and
@@ -208,10 +211,18 @@ def constants(source: str, names: Sequence[str], *, file: Path, arch: str = DEFA
             f"the launch block uses `{name}`, neither a size of the problem nor an integer constant here",
             file=file,
             line=_block_line(source, name),
-            remedy=f"write `constexpr int {name} = …;` outside of any function or namespace",
+            remedy=f"{_size(name, source, sizes)}write `constexpr int {name} = …;` outside of any function or "
+            "namespace",
         ) from None
     found = re.findall(r"^\.const .*\bladder_constant_(\w+)(?: = (-?\d+))?;", built.ptx, re.M)
     return {name: int(value or 0) for name, value in found}
+
+
+def _size(name: str, source: str, sizes: Sequence[str]) -> str:
+    """That a name may stand for a size, where the file does not have it; "" where it does."""
+    if not sizes or re.search(rf"\b{re.escape(name)}\b", plain(source)):
+        return ""
+    return f"name a size, {' or '.join(f'`{size}`' for size in sizes)}, or "
 
 
 _TYPES = """

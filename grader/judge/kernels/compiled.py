@@ -172,7 +172,10 @@ def prepare(file: KernelFile, arch: str) -> Kernel:
     names = file.constant_names
     try:
         with ThreadPoolExecutor(1) as beside:
-            constants = beside.submit(compiler.constants, file.source, names, file=file.path, arch=arch)
+            sizes = [size.name for size in file.signature.sizes]
+            constants = beside.submit(
+                compiler.constants, file.source, names, file=file.path, arch=arch, sizes=sizes
+            )
             build = compiler.compile_source(file.source, file=file.path, kernels=file.kernels, arch=arch)
             kernel = Kernel(file, build, constants.result())
     except CompileFailed as error:
