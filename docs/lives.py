@@ -212,7 +212,7 @@ def a_clean_start() -> Iterator[Path]:
         folder = Path(name)
         for path in compiled:
             shutil.copy(path, folder)  # no link: what it leads to, a confined child may not read
-        build.load.cache_clear()
+        build._loaded.cache_clear()
         build.prepare.cache_clear()
         with (
             mock.patch.dict(os.environ, WARPLADDER_CACHE=name, WARPLADDER_HOME=name),
