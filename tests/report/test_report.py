@@ -367,7 +367,16 @@ def test_hints_of_a_wrong_kernel_are_about_it_once_the_starters_step_is_done() -
     assert "1 of 3: the concept" in told(grade, 1, ["const int i = threadIdx.x;", line])
     assert "1 of 3: what is wrong" in told(grade, 1, done)
     assert f"Look at line 2 of mine.cu: {line}" in told(grade, 2, done)
-    assert f"{hints.NO_CHANGE} Guard the access." in told(grade, 3, done)
+    assert "3 of 3: what to do Guard the access." in told(grade, 3, done)
+    advised = replace(grade, reason=f"{grade.reason} Guard the access.")
+    assert "Guard the access." not in told(advised, 1, done)
+    alone = Reproduce("vector_add", "mine.cu", {"N": 1}, 3)
+    failed = [CaseResult({"N": 1}, 3, "fail", None, None, reproduce=alone)]
+    assert told(replace(grade, cases=failed), 3, done).endswith(
+        "ladder grade vector_add mine.cu --set N=1 --seed 3"
+    )
+    refused = replace(grade, verdict="error", findings=[], reason="mine.cu:2: grid[0]: no integer")
+    assert f"Look at line 2 of mine.cu: {line}" in told(refused, 2, done)
     assert "mends it" not in told(grade, 2, done)
     mended = replace(grade, mended="With `i < N` in place of `i <= N` in line 1 it comes out right.")
     assert told(mended, 3, done).endswith(f"mends it {mended.mended}")

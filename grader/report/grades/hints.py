@@ -5,6 +5,7 @@ then what is wrong, the line, and the change that mends it, where one is known."
 from __future__ import annotations
 
 import difflib
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from rich.text import Text
 
 from grader.report import console as views
 from grader.report import words
+from grader.report.reproducing import again
 from grader.report.terminal import unbroken
 from grader.results import ClaimResult, Grade
 from grader.workbook import cuda_source
@@ -29,8 +31,7 @@ OWN_RUNGS = "Both are the workbook's own: yours may have other names, and anothe
 OWN_KERNEL = (
     "It is the workbook's own: it has what yours has, and is fast enough. See what a thread and a block do."
 )
-SEEN_TO_MEND, RUN_ALONE = "the change that mends it", "what was found, and how that case is run alone"
-NO_CHANGE = "The judge knows no change that was seen to mend it. Go by what it found:"
+SEEN_TO_MEND, ADVISED = "the change that mends it", "what to do"
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _steps(result: Grade, found: Aim, source: Sequence[str]) -> tuple[_Step, _St
         return (
             ("what is wrong", _wrong(result, source), seen),
             ("the line", _wrong_lines(result, source), []),
-            (SEEN_TO_MEND if result.mended is not None else RUN_ALONE, _mending(result), said),
+            (SEEN_TO_MEND if result.mended is not None else ADVISED, _mending(result), said),
         )
     # What cannot be run has no outcome yet that a concept would explain: the compiler's words come first.
     if found.pieces and result.verdict != "error":
@@ -166,12 +167,13 @@ def _lines(result: Grade, numbers: Sequence[int], source: Sequence[str]) -> Iter
 
 
 def _wrong_lines(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
-    """Where the change is that mends it; else where what the judge found happens; of wrong values without a fault,
-    where they are stored."""
+    """Where the change is that mends it; else where what the judge found happens, or what was refused stands; of wrong
+    values without a fault, where they are stored."""
     if result.mended_line is not None and result.mended_line <= len(source):
         yield from _lines(result, [result.mended_line], source)
         return
     found = {finding.line for finding in result.findings[:1] if not finding.file}
+    found |= {int(line) for line in re.findall(rf"{re.escape(result.file)}:(\d+)", result.reason or "")[:1]}
     numbers = sorted(line for line in found if line and line <= len(source))
     wrong = next((case.first_mismatch for case in result.cases if case.first_mismatch), None)
     # Of several kernels another one may have stored it.
@@ -182,7 +184,7 @@ def _wrong_lines(result: Grade, source: Sequence[str]) -> Iterable[RenderableTyp
     if numbers:
         yield from _lines(result, numbers, source)
     else:
-        yield Text(f"No line is known but those that hint 1 names. The whole outcome: {_graded(result)}")
+        yield Text(f"No one line is known for it. The whole outcome: {_graded(result)}")
 
 
 def _mending(result: Grade) -> Iterable[RenderableType]:
@@ -190,10 +192,13 @@ def _mending(result: Grade) -> Iterable[RenderableType]:
     if result.mended is not None:
         yield Text(result.mended)
         return
-    yield Text(NO_CHANGE)
-    advised = [finding.remedy for finding in result.findings[:1] if finding.remedy]
-    yield Text(next(iter(advised), result.reason or result.verdict))
-    yield from ("", Text(f"The case that failed, and how it is run alone: {_graded(result)}"))
+    yield Text(_advised(result) or result.reason or result.verdict)
+    failed = next((case.reproduce for case in result.cases if case.reproduce is not None), None)
+    yield ""
+    if failed is not None:
+        yield Text(f"The case that failed is run alone by {again(failed)}")
+    else:
+        yield Text(f"The whole outcome: {_graded(result)}")
 
 
 def _first_change(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
@@ -226,10 +231,16 @@ def _wrong(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
     yield from (views.quoted(finding, source) for finding in result.findings[:1])
 
 
+def _advised(result: Grade) -> str | None:
+    """What mends the first finding, in words."""
+    return next((finding.remedy for finding in result.findings[:1] if finding.remedy), None)
+
+
 def _seen(result: Grade) -> str:
-    """Why a submission is wrong, without the change that mends it, which is the last hint's."""
+    """Why a submission is wrong, without what mends it, which is the last hint's."""
     reason = result.reason or result.verdict
-    return reason if result.mended is None else reason.replace(f" {result.mended}", "")
+    mends = result.mended or _advised(result)
+    return reason.replace(f" {mends}", "") if mends else reason
 
 
 def _missing(result: Grade) -> list[ClaimResult]:
