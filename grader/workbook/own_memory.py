@@ -1,4 +1,4 @@
-"""Arrays and variables of a thread's own, in local memory, that were to be the block's."""
+"""Arrays and variables of a thread's own: those that were to be the block's, and those that no registers can hold."""
 
 from __future__ import annotations
 
@@ -57,6 +57,43 @@ def with_atomics(source: str) -> Iterator[Atomic]:
             at, is_array = own.get(name, (0, False))
             if at and (address or is_array):
                 yield Atomic(name, line_at(text, at), is_array, function, line_at(text, found.start()))
+
+
+_SET = re.compile(r"\b(?P<name>\w+)\s*=(?!=)(?P<to>[^;=]{1,80});(?=(?P<head>[^;{}]{1,80};)?)")
+_INDICES = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w*)(?P<all>(?:\s*\[[^\[\]]{1,80}\])+)")
+_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_CONSTANT = re.compile(
+    r"\bconstexpr\s+\w+\s+(\w+)|#\s*define\s+(\w+)|[<,]\s*(?:int|bool|unsigned)\s+(\w+)\s*[,>]"
+)
+_TYPES = {"int", "unsigned", "size_t", "long", "static_cast", "sizeof"}
+
+
+def with_unknown_index(source: str, line: int) -> dict[str, tuple[int, str]]:
+    """The arrays of a thread's own, in the function with a line, that an index is unknown for when the file is
+    compiled: no register can be chosen by it. With each the line and the name in the index that is unknown. A loop's
+    variable is known where its start and end are: the loop is unrolled."""
+    text = looked_at(source)
+    constants = {name for found in _CONSTANT.findall(text) for name in found} | _TYPES
+    found: dict[str, tuple[int, str]] = {}
+    for begins, ends, _, _ in bodies(text):
+        if not line_at(text, begins) <= line <= line_at(text, ends):
+            continue
+        arrays = {name for name, (_, is_array) in declared(text, begins, ends).items() if is_array}
+        known = {*constants}
+        for each in sorted(
+            chain(_SET.finditer(text, begins, ends), _INDICES.finditer(text, begins, ends)),
+            key=re.Match.start,
+        ):
+            if each.re is _SET:
+                loop = text[: each.start()].rstrip().endswith(("(", "(int", "(unsigned", "(size_t"))
+                asked = each["to"] + (each["head"] or "" if loop else "")
+                names = {*_WORD.findall(asked)} - {each["name"]}
+                (known.add if names <= known and "[" not in asked else known.discard)(each["name"])
+            elif each["name"] in arrays and (
+                unknown := [w for w in _WORD.findall(each["all"]) if w not in known]
+            ):
+                found.setdefault(each["name"], (line_at(text, each.start()), unknown[0]))
+    return found
 
 
 def declared(text: str, begins: int, ends: int) -> dict[str, tuple[int, bool]]:

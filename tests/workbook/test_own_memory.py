@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.cuda_edits import edits
-from grader.workbook.own_memory import with_atomics
+from grader.workbook.own_memory import with_atomics, with_unknown_index
 
 ADD = "__device__ void add(unsigned* to, int at)\n{\n    atomicAdd(to + at, 1u);\n}\n"
 KERNEL = "__global__ void f(unsigned* bins, int N)\n{\n"
@@ -54,3 +54,23 @@ def test_what_is_to_be_the_blocks_is_tried_in_shared_memory(declared: str, why: 
     made = [edit for edit in edits(source) if edit.said.startswith("`__shared__`")]
     assert [edit.why for edit in made] == ([f"Without it each thread has {why} of its own."] if why else [])
     assert all(f"    __shared__ {declared}" in edit.applied(source) for edit in made)
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("float a[4];\nfor (int j = 0; i + j < N; ++j)\n    out[i + j] = a[j];", {"a": (5, "j")}),
+        ("float a[4];\nfor (int j = 0; j < 4; ++j)\n    if (i + j < N) out[i + j] = a[j];", {}),
+        (
+            "float a[2][W];\nfor (int j = 0; j < W; j += 2)\n    for (int k = 0; k < j; ++k) a[1][j + k] = 0;",
+            {},
+        ),
+        ("float a[4], b[4];\na[0] = b[threadIdx.x % 4];", {"b": (4, "threadIdx")}),
+        ("int a[4];\nconst int k = W / 2;\nint n = N;\nout[n] = a[k];", {}),
+        ("__shared__ float a[4];\nout[i] = a[i];", {}),
+    ],
+)
+def test_an_array_whose_index_is_unknown_to_the_compiler_is_found(
+    body: str, found: dict[str, tuple[int, str]]
+) -> None:
+    assert with_unknown_index(f"constexpr int W = 8;\n{KERNEL.strip()}{body}\n}}\n", 3) == found

@@ -35,6 +35,7 @@ from grader.workbook.cuda_source import (
     updated_in,
     without_other_kernels,
 )
+from grader.workbook.own_memory import with_unknown_index
 from grader.workbook.shared_rows import BANKS_BYTES, WORD, copies_by_lane, lane_first, row_of_thread, widest
 
 
@@ -57,6 +58,9 @@ class _Waste:
         if self.atomic:
             return updated_in(source, line)
         found = arrays_in(source, line, self.space, self.stored(counters))
+        if self.space == "local" and (unknown := with_unknown_index(source, line)):
+            of_line = [*found, *arrays_in(source, line, self.space, not self.stored(counters))]
+            return tuple(name for name in of_line if name in unknown) or tuple(unknown)
         row = None if found or self.space != "shared" else row_of_thread(source, line)  # by a pointer
         return (row.array,) if row else found
 
@@ -184,6 +188,10 @@ def _local(counters: Counters) -> float:
     return SECTOR_CYCLES * _sum(counters, metrics.LOCAL_SECTORS)
 
 
+def _stores_to_local(counters: Counters) -> bool:
+    return counters.get(metrics.LOCAL_REQUESTS["st"], 0) > counters.get(metrics.LOCAL_REQUESTS["ld"], 0)
+
+
 def _says_local(counters: Counters, arrays: str) -> str:
     requests = units.count(_sum(counters, metrics.LOCAL_REQUESTS))
     of = f", for {arrays}" if arrays else ""
@@ -211,6 +219,12 @@ def _remedy(
         return _WHOLE_WARPS
     if waste.cycles is _local and (by_data := next(filter(None, map(partial(_by_data, source), arrays)), "")):
         return by_data
+    if waste.cycles is _local and (unknown := with_unknown_index(source, line)):
+        at, name = unknown[arrays[0]]
+        counts = re.search(rf"\bfor\s*\([^;]*\b{name}\s*=", source)
+        return _UNKNOWN_INDEX.format(array=arrays[0], line=at, name=name) + (
+            _COUNTED_UP if counts else _CHOSEN
+        )
     return _of_banks(source, line, arrays, counters) if waste.cycles is _conflicts else waste.remedy
 
 
@@ -337,6 +351,13 @@ def _by_data(source: str, array: str) -> str:
         return ""
     return (_COUNTED_IN if adds_to(source, array) else _LOOKED_UP).format(array=array, declared=declared)
 
+
+_UNKNOWN_INDEX = (
+    "Keep `{array}` in registers: no register can be chosen by `{name}`, its index in line {line}, which is known only "
+    "when the kernel runs. "
+)
+_COUNTED_UP = "Let the loop there go between constants and be unrolled, with its condition in an `if` inside."
+_CHOSEN = "Index it with constants only, in loops that are unrolled."
 
 PRINTING = (
     "Line {line} prints: printf stores its arguments to local memory, and all threads wait for one buffer, which is "
@@ -470,6 +491,7 @@ _WASTES = (
         "Keep {array} in registers: index it with constants only, in loops that are unrolled; where registers are "
         "spilled, let a thread work on less.",
         "local",
+        _stores_to_local,
     ),
     _Waste(
         _idle,

@@ -421,3 +421,20 @@ def test_what_a_later_rung_is_about_is_left_to_it() -> None:
 def test_wide_loads_of_neighbours_waste_nothing() -> None:
     requests, sectors = metrics.GLOBAL_REQUESTS["ld"], metrics.GLOBAL_SECTORS["ld"]
     assert costliest({3: {requests: 100, sectors: 1600, metrics.IDEAL_SECTORS: 1600}}) is None
+
+
+@pytest.mark.parametrize(
+    ("index", "mends"),
+    [
+        ("for (int j = 0; i + j < N; ++j)\n    out[i + j] = sums[j];", "`j`, its index in line 5, which is"),
+        ("out[i] = sums[N];", "`N`, its index in line 4, which is"),
+    ],
+)
+def test_an_array_in_local_memory_is_told_with_the_index_that_keeps_it_there(index: str, mends: str) -> None:
+    """Not by what else the costliest line names."""
+    source = f"__global__ void f(float* out, int N)\n{{\nfloat window[8], sums[4];\n{index}\nsums[3] = window[7];\n}}\n"
+    cost = costliest({source[: source.index("sums[3]")].count("\n") + 1: LOCAL}, source)
+    assert cost is not None
+    assert cost.says.endswith(", for `sums`")
+    assert mends in cost.remedy
+    assert ("the loop there" in cost.remedy) == ("for" in index)
