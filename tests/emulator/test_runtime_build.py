@@ -5,6 +5,7 @@ Compiling takes most of a minute: here something else is done in its place.
 
 from __future__ import annotations
 
+import functools
 import signal
 import subprocess
 import sys
@@ -139,7 +140,7 @@ def test_a_marking_process_is_asked_once_the_runtime_is_there(
 
 
 def test_of_several_threads_one_loads_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another's would be gone with the code that others call."""
+    """Another's would be gone with the code that others call; so that the one of this process stays as well."""
     loaded = []
 
     class Slow(build.Runtime):
@@ -147,11 +148,7 @@ def test_of_several_threads_one_loads_it(monkeypatch: pytest.MonkeyPatch) -> Non
             loaded.append(self)
             time.sleep(0.05)
 
-    monkeypatch.setattr(build, "Runtime", Slow)
-    build._loaded.cache_clear()
-    try:
-        with ThreadPoolExecutor(4) as pool:
-            found = [*pool.map(lambda _: build.load(), range(4))]
-    finally:
-        build._loaded.cache_clear()
+    monkeypatch.setattr(build, "_loaded", functools.cache(lambda: Slow(b"", ())))
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda _: build.load(), range(4))]
     assert found == loaded * 4
