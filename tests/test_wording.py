@@ -23,7 +23,7 @@ REPLACED = {
     "because nothing orders them": "may overlap: unordered",
     "a side step": "for understanding, not for speed",
     "asked ≤": "at most … required",
-    "every element is read once: a load request": "each float is loaded once: one warp load for 32",
+    "every element is read once: a load request": "loads are few: one warp load for 32",
     "lanes meet again": "reconvergence",
     "copies that nobody carries": "asynchronous copies",
     "what a kernel feels": "the machine",

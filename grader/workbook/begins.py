@@ -621,6 +621,25 @@ def _sizes_of_bounds(source: str, text: str) -> Iterator[Edit]:
     )
 
 
+_PARTS = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<of>[A-Za-z_]\w*)\s*/\s*(?P<by>\d+)\s*;")
+
+
+def behind_vectors(source: str) -> Iterator[Edit]:
+    """Where threads begin behind so many elements as there are vectors, and may begin behind those of the vectors."""
+    text = plain(source)
+    for part in _PARTS.finditer(text):
+        name, by = part["name"], part["by"]
+        for begin in re.finditer(rf"(?<=[=+(])\s*(\b{name}\b)(?=\s*\+)|\+\s*(\b{name}\b)(?=\s*;)", text):
+            place = begin.span(1 if begin[1] else 2)
+            line, new = line_at(text, place[0]), f"{by} * {name}"
+            yield Edit(
+                f"`{new}` in place of `{name}` in line {line},",
+                line,
+                ((*place, new),),
+                f"`{name}` counts vectors, of {by} elements each.",
+            )
+
+
 def turned(source: str) -> str:
     """Where a thread is to write where blocks turn tiles of a matrix, or to read from where warps write along a row
     already; "" where its place in the input is not plain."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from math import prod
 
 from grader.analysis.occupancy import WARP
 from grader.emulator import metrics
-from grader.emulator.machine.records import by_line
+from grader.emulator.machine.records import SECTOR, by_line
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Launch, Pointer
 from grader.judge.claims import costs
@@ -33,6 +33,9 @@ from grader.workbook.suspects import early, shared_memory
 from grader.workbook.suspects.loops import Loop, loops_of
 from grader.workbook.suspects.text import looked_at
 from grader.workbook.topic import Topic
+
+VECTOR = 16
+"""The most bytes that a lane stores by one instruction."""
 
 AGAIN = 1.5
 """Stores of an element from which on it is stored again."""
@@ -65,7 +68,7 @@ def told(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
     if len(current.file.launches) != 1 or current.records is None or len(current.file.source) > MOST:
         return ""
     return (
-        _stored_again(runner, current)
+        _stored_again(runner, current, rung)
         or _filled_again(runner, current)
         or _too_many_blocks(runner, current, rung)
         or _not_turned(runner, current, rung)
@@ -219,7 +222,7 @@ def _narrow(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
     )
 
 
-def _stored_again(runner: CaseRunner, current: KernelSubmission) -> str:
+def _stored_again(runner: CaseRunner, current: KernelSubmission, rung: str) -> str:
     """How often each element is stored, by which loop, and where threads are to begin, with the grid."""
     lines = by_line(chain.from_iterable(record.lines for record in current.records or ()))
     stores = {line: _stored(counters) for line, counters in lines.items() if line}
@@ -231,7 +234,8 @@ def _stored_again(runner: CaseRunner, current: KernelSubmission) -> str:
     ((name, output),) = outputs.items()
     times = stores[line] / output.size
     if times < AGAIN:
-        return ""
+        elements = sum(_elements(lines[each], output.itemsize) for each in stores) / output.size
+        return "" if elements < AGAIN else _by_lines(runner, current, rung, name)
     source, first = current.file.source, runner.topic.ladder.ids[0]
     near = (each for each in _begins(source) if each.turns / AGAIN < times < each.turns * AGAIN)
     found = list(islice(near, SEVERAL))
@@ -242,7 +246,7 @@ def _stored_again(runner: CaseRunner, current: KernelSubmission) -> str:
     counted = [each for each in found if re.search(rf"\b{each.counter}\b", index)]
     begin = tried or next(reversed(counted), None)
     if begin is None:
-        return _by_others(runner, current, line, name)
+        return _by_others(runner, current, [line], name)
     rest = "" if tried else " What else depends on it, such as a tile, follows."
     return (
         f"Line {line} stores each element of `{name}` {begin.turns} times: a thread takes {begin.turns} in the loop of "
@@ -250,15 +254,38 @@ def _stored_again(runner: CaseRunner, current: KernelSubmission) -> str:
     )
 
 
-def _by_others(runner: CaseRunner, current: KernelSubmission, line: int, name: str) -> str:
+def _by_lines(runner: CaseRunner, current: KernelSubmission, rung: str, name: str) -> str:
+    """Which lines store elements again that another one has stored, and where threads are to begin for the rest that
+    vectors leave; "" where they do not."""
+    source, found = current.file.source, by_line(chain.from_iterable(r.lines for r in current.records or ()))
+    storing = sorted(line for line, counters in found.items() if line and _stored(counters))
+    edits = islice(begins.behind_vectors(source), SEVERAL) if len(storing) > 1 else ()
+    edit = next((each for each in edits if _holds(runner, current, each.applied(source), rung)), None)
+    if edit is None:
+        return _by_others(runner, current, storing, name)
+    lines = where(storing)
+    return (
+        f"{lines.capitalize()} store some elements of `{name}` twice. With {edit.said} each is loaded and stored once. "
+        f"{edit.why}"
+    )
+
+
+def _by_others(runner: CaseRunner, current: KernelSubmission, lines: Sequence[int], name: str) -> str:
     """That blocks store each other's elements, by a loop that is not known; "" where they do not."""
     tried = max(small(runner), key=lambda case: runner.topic.reference.min_bytes(case.problem), default=None)
     if tried is None or not overlaps.there_are(runner, current.compiled, tried):
         return ""
     return (
-        f"Line {line} stores elements of `{name}` that other threads store as well. Let each be one thread's: where a "
+        f"{where(lines).capitalize()} store{'s' * (len(lines) == 1)} elements of `{name}` that other threads store as "
+        "well. Let each be one thread's: where a "
         "thread takes several, those of the next one begin behind them, and the grid has as many times fewer threads."
     )
+
+
+def _elements(counters: dict[str, int], nbytes: int) -> float:
+    """How many elements of so many bytes are stored in a line, at most: a lane stores up to 16 bytes."""
+    sectors = counters.get(metrics.GLOBAL_SECTORS["st"], 0)
+    return min(sectors * SECTOR, _stored(counters) * VECTOR) / nbytes
 
 
 def _stored(counters: dict[str, int]) -> float:

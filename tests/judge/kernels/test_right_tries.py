@@ -215,6 +215,40 @@ def test_of_elements_that_are_stored_again_the_line_is_told_and_where_to_begin(
     assert told(name, text, "00_naive", **fewer).endswith(said)
 
 
+VECTORS = """// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["SMS * 8"]
+// block = [256]
+// ///
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    const int fours = N / 4;
+    const int first = blockIdx.x * 256 + threadIdx.x;
+    for (int i = first; i < fours; i += gridDim.x * 256) {
+        const float4 x = ((const float4*)a)[i], y = ((const float4*)b)[i];
+        ((float4*)c)[i] = make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
+    }
+    for (int i = fours + first; i < N; i += gridDim.x * 256) {
+        c[i] = a[i] + b[i];
+    }
+}
+"""
+
+
+def test_of_elements_that_two_lines_store_it_is_told_where_the_second_begins() -> None:
+    """Not that loads are not coalesced, where each is, and there are too many of them."""
+    said = told("vector_add", VECTORS, "01_one_element", N=1 << 16)
+    assert said.startswith(
+        "Lines 13 and 16 store some elements of `c` twice. With `4 * fours` in place of `fours` in"
+    )
+    mended = VECTORS.replace("fours + first", "4 * fours + first")
+    assert not told("vector_add", mended, "03_float4", N=1 << 16)
+    unknown = VECTORS.replace("fours + first", "N / 3 + first")
+    said = told("vector_add", unknown, "01_one_element", N=1 << 16)
+    assert said.startswith("Lines 13 and 16 store elements of `c` that other threads store as well.")
+
+
 def test_of_a_loop_over_the_grid_that_is_gone_through_once_the_grid_is_told() -> None:
     said = told("vector_add", STRIDE, "02_grid_stride")
     assert "cdiv(N, 256) in line 4 is so many blocks that a thread goes through it once" in said
