@@ -23,6 +23,7 @@ _GUARDED = (
     "The condition in line {line} lets this thread pass: does it compare the index that is used here, and with the "
     "size of this array?"
 )
+_OR_FORMED = " If it is as you mean it, the index is wrong: look at `{formed}`{vectors}."
 _ONE_SUFFICES = (
     "The condition in line {line} lets this thread pass, since one of its indices is inside: let through only where "
     "all are (`&&` of `<`), or leave where any is not (`||` of `>=`)."
@@ -164,9 +165,10 @@ _FARTHER = (
     "The condition in line {line} lets `{compared}` pass, up to {bound:,}, and `{array}` has "
     "{elements:,} elements."
 )
-_DECLARED = (
-    "It is declared in {declared}: this index needs {needed:,} elements or more. Make the array longer, or mend the "
-    "index."
+_DECLARED = "It is declared in {declared}: this index needs {needed:,} elements or more."
+_LONGER, _MEND_INDEX = (
+    "Make the array longer, or mend the index.",
+    "Mend the index: it goes far beyond the array.",
 )
 _OF_FEWER = " A block has {threads:,} threads: is it as large as the kernel was made for?"
 _OF_LANES = " A warp has 32 lanes, and those from {elements} on have no element there."
@@ -280,7 +282,9 @@ def _of_length(finding: Finding, text: Text) -> str:
     block = _OF_FEWER.format(threads=text.threads) if by_thread and text.threads > elements else ""
     if elements < 32 and any(_LANE.fullmatch(each.strip()) for each in (text.index, text.formed)):
         block = _OF_LANES.format(elements=elements)
-    return f"{_DECLARED.format(declared=text.declared, needed=finding.element + max(more, 1))}{block}"
+    needed = finding.element + max(more, 1)
+    mends = _MEND_INDEX if needed >= FAR_BEHIND * elements else _LONGER
+    return f"{_DECLARED.format(declared=text.declared, needed=needed)} {mends}{block}"
 
 
 def _of_bits(finding: Finding, text: Text) -> str:
@@ -305,7 +309,7 @@ _ONE_VALUE = re.compile(r"[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?")
 
 def shifts_alone(index: str) -> bool:
     """Whether an index is what a shift to the right has left of something, with no mask: any bits may be above."""
-    return bool(re.fullmatch(r"[\w.\[\]]+\s*>>\s*(?:[\w.]+|\([^()]*\))", index.strip()))
+    return bool(re.fullmatch(r"[\w.\[\]]+\s*>>\s*(?:[\w.]+|\([^()]*\))(?:\s*[-+*]\s*[\w.]+)*", index.strip()))
 
 
 def _unsigned(finding: Finding) -> str:
@@ -461,15 +465,31 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         return _FARTHER.format(
             line=line, compared=text.compared, bound=text.bound, array=finding.array, elements=elements
         )
-    last = finding.element == elements and "(" not in text.limit and text.bound is not None
     both = [each for each in compared if names & _names(each)]
     if len(both) == len(finding.shape or ()) == 2 and not re.search(r"<=|[^->]>(?![=>])", text.condition):
         formed, (one, other) = text.formed.strip() or index, both
         return _BOTH_COMPARED.format(line=line, one=one, other=other, formed=formed, stride=_stride(finding))
-    lenient = (
-        _LAST if "<=" in text.condition else _MORE if re.search(r"[^->]>(?![=>])", text.condition) else ""
+    return _guarded(finding, text, index, line)
+
+
+def _guarded(finding: Finding, text: Text, index: str, line: int) -> str:
+    """Of a condition that compares something of which the index is made, and lets the thread pass."""
+    said = _GUARDED.format(line=line)
+    formed = " ".join(text.formed.split()) or ("" if index in _compared(text.condition) else index)
+    if (
+        finding.element == math.prod(finding.shape or (0,))
+        and "(" not in text.limit
+        and text.bound is not None
+    ):
+        more = _MORE if re.search(r"[^->]>(?![=>])", text.condition) else ""
+        return said + (_LAST if "<=" in text.condition else more)
+    if not formed:
+        return said
+    many = _elements_at_a_time(finding)
+    vectors = (
+        f", which counts vectors of {many} elements" if text.pointee == finding.size and many > 1 else ""
     )
-    return _GUARDED.format(line=line) + (lenient if last else "")
+    return said + _OR_FORMED.format(formed=formed, vectors=vectors)
 
 
 def _of_next(finding: Finding, compared: list[str], index: str, line: int) -> str:

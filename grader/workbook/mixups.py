@@ -19,10 +19,12 @@ _OF_BLOCK = re.compile(r"\batomicAdd\(\s*&\s*\w+\[\s*(blockIdx\.[xyz])\s*\]")
 _VECTOR_POINTER = re.compile(
     r"\b(?:float|int|uint|double)([24])\s*\*\s*(?:const\s+|__restrict__\s+)*(\w+)\s*="
 )
-_VECTOR_CAST = re.compile(
-    r"(?:<\s*(?:const\s+)?(?:float|int|uint|double)(?P<wide>[24])\s*(?:const\s*)?\*\s*>\s*\(\s*(?P<array>\w+)\s*\)|\b(?P<name>\w+))"
-    r"\s*\[[^\[\]]{0,100}?(?P<times>\*\s*(?P<by>[A-Za-z_]\w*))\s*[+\]]"
+_OF_VECTORS = (
+    r"(?:[<(]\s*(?:const\s+)?(?:float|int|uint|double)(?P<wide>[24])\s*(?:const\s*)?\*\s*[>)]\s*\(?\s*\w+\s*\)|"
+    r"\b(?P<name>\w+))\s*\[\s*"
 )
+_BY_ROWS = r"[^\[\];]{0,100}?(?P<times>\*\s*(?P<by>[A-Za-z_]\w*))\s*[+\];]"
+_VECTOR_INDEX = re.compile(rf"{_OF_VECTORS}(?:{_BY_ROWS}|(?P<index>[A-Za-z_]\w*)\s*[+\]])")
 _PART = re.compile(r"\b\w+\s*=\s*(?P<base>[\w.]+)\s*[/%]\s*(?P<by>[A-Za-z_]\w*)\s*;")
 _TILE_STEP = re.compile(
     r"\bfor\s*\([^;=]{0,20}?\b(?P<name>\w+)\s*=\s*(?:0|threadIdx\.y)\s*;\s*(?P=name)\s*<\s*\w+\s*;"
@@ -104,12 +106,21 @@ def _vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """Rows counted in elements, in the index of vectors."""
     widths = {name: width for width, name in _VECTOR_POINTER.findall(text)}
     for line in lines:
-        for found in _VECTOR_CAST.finditer(line.text):
+        for found in _VECTOR_INDEX.finditer(line.text):
             width = found["wide"] or widths.get(found["name"] or "")
-            if width:
-                by = found["by"]
-                why = f"A row of {by} elements has {by} / {width} vectors."
-                yield in_place(line, found, "times", f"* ({by} / {width})", why)
+            if width and found["by"]:
+                yield _of_row(line, found, width)
+            elif width:
+                set_to = re.compile(rf"\b{found['index']}\s*=(?!=){_BY_ROWS}")
+                for above in lines:
+                    if above.number < line.number and (formed := set_to.search(above.text)):
+                        yield _of_row(above, formed, width)
+
+
+def _of_row(line: Line, found: re.Match[str], width: str) -> Edit:
+    by = found["by"]
+    why = f"A row of {by} elements has {by} / {width} vectors."
+    return in_place(line, found, "times", f"* ({by} / {width})", why)
 
 
 def _shadowed(lines: Sequence[Line]) -> Iterator[Edit]:

@@ -132,7 +132,12 @@ LETS = "The condition in line 6 lets "
             "lets `i < m` pass, up to 140, and `\\w+` has 131",
         ),
         (131, 4, Text("B[i]", "i", "", "if (i < m)"), f"{LETS}this thread pass: .*size of this array\\?$"),
-        (140, 4, Text("B[j]", "j", "i + 9", "if (a || i < n) {"), f"{LETS}this thread pass: .*array\\?$"),
+        (
+            140,
+            4,
+            Text("B[j]", "j", "i + 9", "if (a || i < n) {"),
+            f"{LETS}this thread pass: .* look at `i \\+ 9`\\.$",
+        ),
         (
             -9,
             4,
@@ -348,6 +353,10 @@ def test_an_array_of_the_block_that_is_too_short_is_told_by_its_declaration() ->
     assert remedy(outside) == (
         "It is declared in line 3, as `tile[250]`: this index needs 253 elements or more. Make the array longer, or "
         "mend the index."
+    )
+    computed = replace(data, index="3 * t + 1")
+    assert remedy(replace(outside, element=1 << 20, text=computed)).endswith(
+        "Mend the index: it goes far beyond the array."
     )
     by_thread = replace(outside, text=replace(data, index="t", formed="threadIdx.x"))
     assert remedy(by_thread).endswith("A block has 512 threads: is it as large as the kernel was made for?")

@@ -605,6 +605,7 @@ def test_an_unsigned_index_that_was_to_be_below_0_is(address: int, element: int)
     ("line", "masked"),
     [
         ("atomicAdd(&c[word >> shift], 1);", "(word >> shift) & 255"),
+        ("atomicAdd(&c[words[k] >> 8 * b], 1);", "(words[k] >> 8 * b) & 255"),
         ("c[b] += 1;", "(word >> 8) & 255"),
         ("c[words.x] += 1;", "words.x & 255"),
         ("c[words[i]] += 1;", "words[i] & 255"),
