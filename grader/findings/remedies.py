@@ -94,12 +94,14 @@ _BELONGS = (
 _OF_SQUARES = ". Elsewhere, read it by the indices that it is stored by"
 _RETURNED = (
     "Threads return in line {line}, and do not reach barriers behind it: let all threads of the block go on, and put "
-    "the condition on what they store to global memory, and on each load one for the index that it loads by."
+    "the condition, turned round, on what they store to global memory, and on each load one for the index that it "
+    "loads by."
 )
 _RETURNED_UNSET = (
     "Store 0 to shared memory where there is no element (or what leaves the result as it is, as 1 does a product), and "
     "take out the `return` in line {line}: every thread has to fill its part and to reach the barriers behind. Its "
-    "condition belongs in front of each store to global memory, and each load has one for the index that it loads by."
+    "condition, turned round, belongs in front of each store to global memory, as `if (i < N)` does for a return where "
+    "`i >= N`, and each load has one for the index that it loads by."
 )
 _SYNCTHREADS = (
     "Put a __syncthreads() between the accesses: after {array} is written and before it is read, and after it is read "

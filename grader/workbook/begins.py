@@ -306,6 +306,9 @@ def _by_rows(source: str, text: str) -> Iterator[Edit]:
         yield Edit(" and ".join(said), min(chain(*alike.values())), tuple(changes), why)
 
 
+_FILL_NOTHING = "Threads that do not come to the barrier fill no part of shared memory for the others."
+
+
 def _barrier_of_some(text: str) -> Iterator[Edit]:
     """Threads that return in front of a barrier, or stay outside of an `if` around it, load nothing for the others, and
     store nothing of what those have loaded: the condition is to be the loads' alone, and the store may need its own."""
@@ -314,6 +317,12 @@ def _barrier_of_some(text: str) -> Iterator[Edit]:
     if barrier is None or len(sizes) not in (1, 2):
         return
     for guard in _guards(text, barrier.start()):
+        store, own = _own_condition(text, barrier.end(), sizes)
+        if store is not None:  # where the loads have conditions of their own
+            kept = f"if ({guard.inside})"
+            said = f"{guard.said} deleted and `{kept}` in front of the store in line {line_at(text, store)}"
+            changes = (*guard.deleted, (store, store, f"{kept} "))
+            yield Edit(said, guard.line, tuple(sorted(changes)), _FILL_NOTHING)
         between = text[guard.end : barrier.start()]
         loads = list(_LOAD.finditer(text, guard.end, barrier.start()))
         if not loads or "{" in between or "}" in between:
@@ -328,7 +337,6 @@ def _barrier_of_some(text: str) -> Iterator[Edit]:
         said = f"{guard.said} deleted and {in_load} in {where(lines)}"
         why = "Threads that do not come to the barrier load nothing for others, and store nothing of what those load."
         yield Edit(said, guard.line, tuple(sorted((*guard.deleted, *loaded))), why)
-        store, own = _own_condition(text, barrier.end(), sizes)
         if store is not None:
             said = f"{guard.said} deleted, {in_load} in {where(lines)} and `{own}` in front of the store in line "
             changes = (*guard.deleted, *loaded, (store, store, f"{own} "))
