@@ -10,6 +10,10 @@ from grader.emulator.machine.records import Finding, Text
 from grader.findings.phrases import ELEMENTS, near_device_memory, offset_of
 
 GUARD = "Guard the access: threads that have no element must not touch memory."
+_TOO_LATE = (
+    "The condition in line {line} comes too late for this access: threads that have no element must not touch memory. "
+    "Put it behind that condition, or give it one of its own."
+)
 _OF_NO_THREAD = (
     "The index, `{index}`, is the same in every thread. Where each thread has an element of its own, form the index of "
     "threadIdx.x, and of blockIdx.x as well where there are several blocks."
@@ -404,6 +408,8 @@ def _of_condition(finding: Finding) -> str:
             return _GOES_ON.format(name=name, step=step, line=line)
         if finding.text and finding.text.of_no_thread and math.prod(finding.shape or ()) > 1:
             return _OF_NO_THREAD.format(index=finding.text.of_no_thread)
+        if finding.guarded_later is not None:
+            return _TOO_LATE.format(line=finding.guarded_later)
         fills = finding.text.fills if finding.text and finding.action == "read" else ""
         return f"{GUARD}{_FILLS.format(array=fills) if fills else ''}"
     formed = "" if finding.text is None else finding.text.formed.strip() or finding.text.index

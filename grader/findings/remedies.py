@@ -115,10 +115,7 @@ _SYNCWARP_ALONE = (
     "Lanes of a warp do not run in step by themselves: put a __syncwarp() between the accesses. Not all of the block "
     "comes by behind the condition in line {line}, so that no __syncthreads() may stand there."
 )
-_SYNCWARP = (
-    "Lanes of a warp do not run in step by themselves: put a __syncthreads() between the accesses where all of the "
-    "block comes by. A __syncwarp() is enough only where no other warp comes to these elements."
-)
+_SYNCWARP = " A __syncwarp() is enough only where no other warp comes to these elements."
 _FENCE = "Put a __threadfence() between the store and the atomic or the volatile store that announces it."
 _FENCE_OF_BLOCK = (
     "A fence for the block, __threadfence_block(), makes a store known to the block's own threads alone. "
@@ -314,6 +311,7 @@ _CREATE_TEXTURE = (
     "only when no kernel uses it any more."
 )
 SAME_CHANGE = "What mends the first finding mends this one."
+SAME_ARRAY = "It may follow from the first finding, of the same array: mend that, and grade again."
 _ALL_LANES = "Let all lanes of the mask come here, and put the condition on what they do with the result."
 _NAME_IT = (
     "The mask has to name every lane that comes here: 0xffffffff where all 32 lanes of a warp take part."
@@ -466,9 +464,9 @@ def _remedy_of_race(finding: Finding) -> str:
         same_line = finding.other is not None and finding.other.place == finding.place
         if finding.other is not None and finding.action == finding.other.action == "write":
             return _ALL_STORE_ONE if same_line else _remedy_of_twice(finding)
-        alone = _SYNCWARP_ALONE.format(line=finding.only_if) if finding.only_if else _SYNCWARP
-        of_lanes = _of_steps(finding) or f"{_SAME_LINE}{_OF_LANES}" if same_line else alone
         of_block = _SAME_LINE if same_line else _barrier_between(finding)
+        alone = _SYNCWARP_ALONE.format(line=finding.only_if) if finding.only_if else f"{of_block}{_SYNCWARP}"
+        of_lanes = _of_steps(finding) or f"{_SAME_LINE}{_OF_LANES}" if same_line else alone
         return of_lanes if finding.scope == "warp" else of_block
     if finding.of_block:
         return _DEVICE_SCOPE

@@ -21,7 +21,7 @@ _INITIAL = re.compile(r"(\w+)\s*=\s*([^,()]{1,200}(?:\([^()]{0,100}\)[^,()]{0,10
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S[^\n]{0,200})$", re.MULTILINE)
 _DECLARATION = re.compile(
     r"__shared__\s+(?:(?:__align__|alignas)\s*\(\s*\w+\s*\)\s+)?(?:volatile\s+)?"
-    r"((?:unsigned\s+)?long\s+long|[A-Za-z_]\w*)\s+([^\s;=(][^;=(]{0,400});"
+    r"((?:unsigned\s+)?(?:long\s+long|int|char|short)\b|[A-Za-z_]\w*)\s+([^\s;=(][^;=(]{0,400});"
 )
 _DECLARATOR = re.compile(r"(\w+)\s*((?:\[[^\[\]]*\]\s*)+)$")
 
@@ -91,7 +91,7 @@ _BYTES = {
     "char": 1, "bool": 1, "half": 2, "__half": 2, "nv_bfloat16": 2, "__nv_bfloat16": 2, "short": 2, "int": 4,
     "unsigned": 4, "float": 4, "half2": 4, "__half2": 4, "nv_bfloat162": 4, "__nv_bfloat162": 4, "double": 8,
     "float2": 8, "int2": 8, "uint2": 8, "uchar4": 4, "float4": 16, "int4": 16, "uint4": 16,
-    "long long": 8, "unsigned long long": 8, "uint64_t": 8,
+    "unsigned int": 4, "unsigned char": 1, "unsigned short": 2, "long long": 8, "unsigned long long": 8, "uint64_t": 8,
 }  # fmt: skip
 
 _COMMA_INDEX = re.compile(
@@ -952,6 +952,15 @@ def guard(source: str, line: int, index: str = "") -> int | None:
             ended = ended or (brace == "{" and closed == 1 and text.strip() == brace)
             closed = closed + 1 if brace == "}" else max(closed - 1, 0)
     return None
+
+
+def guard_behind(source: str, line: int, index: str) -> int | None:
+    """The line of the first `if` of a kernel behind a line that compares a variable which that line has as an index."""
+    if not index.isidentifier():
+        return None
+    compares = re.compile(rf"\bif\s*\([^;]*\b{index}\b\s*[<>]")
+    below = (each for each in lines_of_kernel(source, line).items() if each[0] > line)
+    return next((number for number, text in below if compares.search(text)), None)
 
 
 def _ends_before(condition: str, below: str) -> bool:

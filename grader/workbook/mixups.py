@@ -48,6 +48,10 @@ _WARP = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*(?:/\s*(?:32|warpSize)|>>\s*5)
 _CLEARED = re.compile(
     r"(?<![=,)(]\s)\b(?P<array>\w+)\[\s*(?P<index>\w+(?:\.x)?)\s*\]\s*=\s*(?P<value>0(?:\.0?f?|u)?)\s*;"
 )
+_HANDED_ON = re.compile(
+    r"\batomicAdd\s*\(\s*(?P<place>&\s*(?P<to>\w+)\s*\[\s*(?P<own>[\w.]+)\s*\]|(?P<base>\w+)\s*\+\s*(?P<by>[\w.]+))\s*,"
+    r"\s*(?P<array>\w+)\s*\[\s*(?P<index>[\w.]+)\s*\]\s*\)\s*;"
+)
 
 _WRAPS = {
     "atomicInc": "atomicInc(p, n) begins again at 0 behind n.",
@@ -188,6 +192,13 @@ def _of_a_block(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
                 step = f"k < {extents[array]}; k += blockDim.x"
                 loop = f"for (int k = threadIdx.x; {step}) {array}[k] = {found['value']};"
                 why = f"`{array}` may have more elements than a block threads."
+                yield in_place(line, found, 0, loop, why)
+        for found in _HANDED_ON.finditer(line.text):
+            array, to = found["array"], found["to"] or found["base"]
+            if array in extents and found["index"] == (found["own"] or found["by"]):
+                step = f"k < {extents[array]}; k += blockDim.x"
+                loop = f"for (int k = threadIdx.x; {step}) atomicAdd(&{to}[k], {array}[k]);"
+                why = f"`{array}` has more elements than the block threads."
                 yield in_place(line, found, 0, loop, why)
 
 

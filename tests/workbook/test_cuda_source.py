@@ -58,6 +58,7 @@ template <int N> __global__ void two(float* out)
     __shared__ float unknown[N];
     __shared__ int tile[4];
     __shared__ __nv_bfloat16 brief[8];
+    __shared__ unsigned char bytes[64];
     out[1] = 1;
 }
 """
@@ -71,6 +72,7 @@ template <int N> __global__ void two(float* out)
         ("pairs", (SharedArray(4, (2, 8)),)),
         ("brief", (SharedArray(2, (8,)),)),
         ("rest", (SharedArray(8, (None,)),)),
+        ("bytes", (SharedArray(1, (64,)),)),
         ("unknown", None),
         ("comment", None),
     ],

@@ -117,6 +117,8 @@ def test_scratch_that_no_launch_takes_is_not_planned() -> None:
     ("grid", "extra", "said", "line"),
     [
         ("N // 32", "", "`N // 32` is 0 where M=1, N=1, K=1", 4),
+        ("N // 32", "", "cdiv(N, 32) rounds up, where `//` leaves", 4),
+        ("(N - 1) // 32", "", "cdiv(a, b) rounds up, `//` down", 4),
         ("N / 2", "", "not an integer: `/` gives a fraction, cdiv(N, 2) rounds up", 4),
         ("1 + N / 2", "", "cdiv(a, b) rounds up", 4),
         ("(N + K - 1) / (K + 1)", "", "cdiv(N + K - 1, K + 1) rounds up", 4),
@@ -135,7 +137,7 @@ def test_plan_refuses(grid: str, extra: str, said: str, line: int) -> None:
     rung = read(head("[[launch]]", 'kernel = "gemm"', f'grid = ["{grid}"]', "block = [32]", extra))
     with pytest.raises(WarpladderError) as caught:
         plan(rung, {"M": 1, "N": 1, "K": 1}, {}, sms=132)
-    assert said in str(caught.value)
+    assert said in f"{caught.value}\n{caught.value.remedy}"
     assert (caught.value.file, caught.value.line) == ("mine.cu", line)
 
 

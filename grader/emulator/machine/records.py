@@ -313,6 +313,8 @@ class Finding:
     multiple of as many, and somebody knows the source."""
     guarded: int | None = None
     """Of an access out of bounds: the line of a condition that it stands behind, where somebody knows the source."""
+    guarded_later: int | None = None
+    """Of one that stands behind none: the line of a condition behind it that looks at its index."""
     wrapped: bool = False
     """Of such an access: its index, of 32 bits without a sign, was to be below 0; the address is as if it were."""
     text: Text | None = None

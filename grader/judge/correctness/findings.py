@@ -16,7 +16,7 @@ from grader.emulator.machine.records import Finding, PhaseFault, Text
 from grader.emulator.places import Place
 from grader.findings import kernels
 from grader.findings.bounds import shifts_alone
-from grader.findings.remedies import SAME_CHANGE
+from grader.findings.remedies import SAME_ARRAY, SAME_CHANGE
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
 from grader.workbook import own_memory, variables
@@ -41,6 +41,7 @@ from grader.workbook.cuda_source import (
     filling_loop,
     goes_on,
     guard,
+    guard_behind,
     in_global_memory,
     in_turn,
     index_in_words,
@@ -166,7 +167,15 @@ def located(
                 most=elements,
             )
             text = seen if source else None
-            finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
+            later = guard_behind(source, line, index) if condition is None else None
+            finding = replace(
+                finding,
+                guarded=condition,
+                guarded_later=later,
+                one_suffices=lenient,
+                launched=many,
+                text=text,
+            )
             finding = _below_0(finding)
         if finding.space == "shared":
             finding = _with_end(_located_in_shared(finding, declared), source, sizes or {})
@@ -430,10 +439,13 @@ def results(records: Sequence[Record]) -> list[FindingResult]:
             shown = kernels.result(replace(item, written_later=of_first), record.kernel)
             if of_first or (number == 0 and first is not item and _of_rows(first, item)):
                 shown = replace(shown, remedy=SAME_CHANGE)
+            elif first is not item and _of_filling(first, item):
+                shown = replace(shown, remedy=SAME_ARRAY)
             if shown.kind == "out_of_bounds":
                 beyond.add((shown.file, shown.line))
             elif shown.kind in ("race", "uninitialised") and (shown.file, shown.line) in beyond:
-                shown = replace(shown, remedy=None)
+                there = first.kind == "out_of_bounds" and first.place == item.place
+                shown = replace(shown, remedy=SAME_CHANGE if there else None)
             with_whom = (shown.other.action, shown.other.line, shown.other.file) if shown.other else None
             what = (shown.kind, shown.file, shown.line, shown.array, shown.action, shown.scope, with_whom)
             key = (number, what, shown.remedy) if shown.callers else (number, len(found))
@@ -457,6 +469,12 @@ def _of_barrier(race: Finding, item: Finding) -> bool:
     return (
         item.kind == "uninitialised_shared" and ("read", item.place) in sides and item.address == race.address
     )
+
+
+def _of_filling(first: Finding, item: Finding) -> bool:
+    """Whether both are about how an array in shared memory is filled."""
+    kinds = ("race", "uninitialised_shared")
+    return first.array == item.array is not None and first.kind in kinds and item.kind in kinds
 
 
 def _of_rows(first: Finding, item: Finding) -> bool:

@@ -118,10 +118,7 @@ def explained(
         # Of a line whose text is known to be wrong, or a variable, a fault is the outcome, and its general remedy leads
         # elsewhere.
         fault = outcome.findings[0] if outcome.findings else None
-        advised = (
-            fault and fault.kind != "uninitialised" and not re.search(rf"\b[Ll]ine {fault.line}\b", cause)
-        )
-        advised = advised and not _about(cause, current.file, fault)
+        advised = fault is not None and _advised(current, fault, cause)
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome, current.file)}")
     planned = outcome.planned or current.compiled.plan(case.problem, runner.child.hello().limits)
     if shared := _of_shares(current, runner, case, outcome, planned.launches, refusal):
@@ -292,9 +289,20 @@ def _counted_in_scratch(file: KernelFile) -> str:
     return ""
 
 
-def _about(cause: str, file: KernelFile, fault: FindingResult | None) -> bool:
+def _advised(current: KernelSubmission, fault: FindingResult, cause: str) -> bool:
+    """Whether the general remedy of a fault is worth its words beside a mistake in the text. What is said of a
+    condition there is about the text that is wrong, and said of no finding."""
+    named = re.match(r"Line (\d+):", cause)
+    if named and f"line {named[1]} " in f"{fault.remedy} ":
+        current.findings = [replace(each, remedy=None) for each in current.findings]
+        return False
+    own_line = re.search(rf"\b[Ll]ine {fault.line}\b", cause)
+    return fault.kind != "uninitialised" and not own_line and not _about(cause, current.file, fault)
+
+
+def _about(cause: str, file: KernelFile, fault: FindingResult) -> bool:
     """Whether a mistake in the text is one of a variable that the line of a fault has, and no size of the problem."""
-    line = cuda_source.statement(file.source, (fault and fault.line) or 0)
+    line = cuda_source.statement(file.source, fault.line or 0)
     named = {*re.findall(r"`([A-Za-z_]\w*)`", cause)} - {size.name for size in file.signature.sizes}
     return bool(named & {*re.findall(r"[A-Za-z_]\w*", line)})
 

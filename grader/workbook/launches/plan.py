@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -157,7 +158,7 @@ class _Numbers:
                 f"{what} = `{expression.text}` is {value} where {self.at}",
                 file=self.file.path,
                 line=line,
-                remedy=f"it has to be at least {smallest} for every problem; cdiv(a, b) rounds up, `//` down",
+                remedy=f"it has to be at least {smallest} for every problem: {_rounded_up(expression.text)}",
             )
         return value
 
@@ -166,3 +167,11 @@ class _Numbers:
             return expression.whole(self.values)
         except ExpressionError as error:
             raise WarpladderError(f"{what}: {error}", file=self.file.path, line=line) from None
+
+
+def _rounded_up(text: str) -> str:
+    """How a side of a launch is rounded up, so that what is left over is done as well."""
+    down = re.fullmatch(r"(\w+)\s*//\s*(\w+)", text)
+    if down is None:
+        return "cdiv(a, b) rounds up, `//` down"
+    return f"cdiv({down[1]}, {down[2]}) rounds up, where `//` leaves the last, partly filled block out"

@@ -22,7 +22,7 @@ from grader.emulator.machine.records import (
 )
 from grader.emulator.places import UNKNOWN
 from grader.findings.bounds import GUARD
-from grader.findings.remedies import SAME_CHANGE, remedy
+from grader.findings.remedies import SAME_ARRAY, SAME_CHANGE, remedy
 from grader.judge.correctness.findings import ArrayType, located, results
 
 SOURCE = """__global__ void k(int n)
@@ -64,6 +64,7 @@ def test_lanes_behind_a_condition_are_to_wait_for_their_warp_alone(
     race = Finding("race", at(4), 1, scope="warp", space="shared", action="read", other=written)
     ((found,),) = (item.findings for item in located([record(findings=(race,))], {}, source))
     assert ("put a __syncwarp() between the accesses. Not all" in remedy(found)) == alone
+    assert ("Put a __syncthreads() between" in remedy(found)) == (not alone)
 
 
 @pytest.mark.parametrize(("stored", "adds"), [("a[i]", False), ("0.0f", True)])
@@ -495,7 +496,7 @@ def test_a_race_where_threads_come_that_have_no_element_has_no_remedy_of_its_own
     outside = replace(outside, allocation=Allocation(0, 4))
     here, elsewhere = (Finding("race", at(line), 1, (0, 0, 0), (0, 0, 0)) for line in (5, 6))
     _, *races = results([record(findings=(outside, here, elsewhere))])
-    assert [race.remedy is None for race in races] == [True, False]
+    assert [race.remedy == SAME_CHANGE for race in races] == [True, False]
     assert [shown.remedy is None for shown in results([record(findings=(here, outside))])] == [False, False]
 
 
@@ -515,6 +516,30 @@ def test_what_the_barrier_mends_that_the_first_race_lacks_is_told_as_that(
     assert early.message.endswith("has written yet") == mended
     assert (early.remedy == SAME_CHANGE) == mended
     assert (of_lanes.remedy == SAME_CHANGE) == in_turn
+
+
+def test_what_else_is_found_of_an_array_that_is_not_filled_may_follow_from_that() -> None:
+    unset = Finding("uninitialised_shared", at(6), 1, array="tile", space="shared", action="atomic")
+    others = [replace(unset, place=at(9), action="read", array=array) for array in ("tile", "bins")]
+    _, same, other = results([record(findings=(unset, *others))])
+    assert [found.remedy == SAME_ARRAY for found in (same, other)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("behind", "line"),
+    [
+        ("if (row < M && col < N)\n    out[col] = b;", 4),
+        ("if (row < M)\n    out[col] = b;", None),
+        ("}\n__global__ void g()\n{\nif (col < N)\n    out[col] = 0;", None),
+    ],
+)
+def test_a_condition_that_comes_too_late_is_named(behind: str, line: int | None) -> None:
+    source = f"__global__ void f()\n{{\nfloat b = bias[col];\n{behind}\n}}\n"
+    outside = Finding("out_of_bounds", at(3), 1, (1, 0, 0), (0, 0, 0), space="global", address=4, size=4)
+    outside = replace(outside, array="bias", allocation=Allocation(0, 4), action="read")
+    arrays = {"bias": ArrayType(np.dtype("float32"), (1,))}
+    ((found,),) = (item.findings for item in located([record(findings=(outside,))], arrays, source))
+    assert remedy(found).startswith(f"The condition in line {line} comes too late") == (line is not None)
 
 
 @pytest.mark.parametrize("others_held", [True, False])
