@@ -65,7 +65,18 @@ _NUMBER = re.compile(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.ASCII | 
 
 DeviceName = Literal["auto", "pycuda", "emulator"]
 
-TopicName = Annotated[str, typer.Argument(metavar="TOPIC", help="A topic's name: see `ladder topics`.")]
+
+def _topic(name: str) -> str:
+    """A topic's name as it was given. Raises BadParameter for a file, which stands behind the topic."""
+    if Path(name).suffix and Path(name).is_file():
+        raise typer.BadParameter(f"{name} is a file: the topic's name comes first, then the file")
+    return name
+
+
+TopicName = Annotated[
+    str,
+    typer.Argument(metavar="TOPIC", help="A topic's name: see `ladder topics`.", callback=_topic),
+]
 KernelFile = Annotated[
     Path,
     typer.Argument(

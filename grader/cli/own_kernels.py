@@ -59,9 +59,12 @@ def _is_of_another(topic: str, file: Path) -> bool:
 
 
 def check_there(of: Topic, file: Path) -> None:
-    """Raises WarpladderError for a file that is not there, where the learner has one of that name elsewhere."""
+    """Raises WarpladderError for a file that is not there, where the learner has one of that name elsewhere, or one
+    with a suffix."""
     if file.exists() or not file.name:
         return
+    if (whole := file.with_suffix(of.suffix)) != file and whole.exists():
+        raise WarpladderError("there is no such file", file=file, remedy=f"there is {whole}")
     if (known := next((each for each in files(of) if each.name == file.name), None)) is not None:
         remedy = f"yours is {shlex.quote(str(known))}; `ladder new {of.name}` makes one here"
         raise WarpladderError("there is no such file", file=file, remedy=remedy)

@@ -99,3 +99,18 @@ def test_a_kernel_of_another_topic_is_no_work_on_the_one_it_was_typed_for(ladder
     assert ladder("next").out == before
     write_right_kernel(other)  # which now is one of this topic, and does not compile, say
     assert "mend sum.cu" in ladder("next").out
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (("transpose.cu",), "transpose.cu is a file: the topic's name comes first"),
+        (("transpose", "transpose"), "there is transpose.cu"),
+    ],
+)
+def test_a_file_without_its_topic_or_its_suffix_is_told_to_be_there(
+    ladder: Ladder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_right_kernel(Path("transpose.cu"))
+    assert said in " ".join(ladder("grade", *typed).err.split())
