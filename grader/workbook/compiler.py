@@ -64,7 +64,8 @@ _REMEDIES = {
     ),
     'overloaded function "atomic': "atomics take an address, and a value of its type: atomicAdd(&x[0], value)",
     "must have a void return type": "write void, and store the result in an output",
-    "initializer not allowed for __shared__": "declare it alone, let one thread set it, and then __syncthreads()",
+    "initializer not allowed for __shared__": "declare it alone, let threads of the block set it, and then "
+    "__syncthreads(): thread 0 a variable, each thread elements of an array",
     "without memory space annotations": "write constexpr for a number, __constant__ for a table; "
     "what a block works in is declared inside the kernel, with __shared__",
     "open source file": "device code has CUDA's headers and small ones of C, such as <cmath>, <cstdint>, "

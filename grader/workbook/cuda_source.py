@@ -40,6 +40,8 @@ _OVER_BLOCKS = re.compile(
 _IN_GRID = re.compile(
     r"\b(\w+)\s*=[^;=?%]{0,60}\bblockIdx\.([xyz])\b[^;=?%]{1,80}\bthreadIdx\.\2\b[^;=?%]{0,60};"
 )
+_OWN_NUMBER = re.compile(r"\b(\w+)\s*=\s*threadIdx\.([xyz])\s*[;,]")
+_IN_GRID_BY_NAME = re.compile(r"\b(\w+)\s*=[^;=?%]{0,60}\bblockIdx\.([xyz])\b[^;=?%]{1,80}\+\s*(\w+)\s*;")
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
 _LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
 _BARRIER = "__syncthreads"
@@ -1183,7 +1185,11 @@ def kernels(source: str) -> dict[str, list[str]]:
 
 def numbers_in_grid(text: str) -> dict[str, str]:
     """Variables that are a thread's number among those of all blocks, with the axis along which they are."""
-    return {found[1]: found[2] for found in _IN_GRID.finditer(text)}
+    own = dict(_OWN_NUMBER.findall(text))
+    by_name = {
+        found[1]: found[2] for found in _IN_GRID_BY_NAME.finditer(text) if own.get(found[3]) == found[2]
+    }
+    return by_name | {found[1]: found[2] for found in _IN_GRID.finditer(text)}
 
 
 def kernel_body(text: str, kernel: str) -> tuple[int, int] | None:

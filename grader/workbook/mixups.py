@@ -34,7 +34,8 @@ _CHOSEN = re.compile(
     r"=\s*[\w.\[\]]+\s*(?P<sign>[-+*])\s*(?P<all>[^?;=()]{1,60}\?[^;?]{1,100}:[^;?]{1,60}?)\s*;"
 )
 _NO_SIGN = re.compile(
-    r"\b(?P<kind>auto|unsigned(?:\s+int)?|uint32_t)\s+(?P<name>\w+)\s*=[^;=]{0,60}\b(?:block|thread)Idx\."
+    r"\b(?P<kind>auto|unsigned(?:\s+int)?|uint32_t|(?P<wide>size_t|uint64_t))\s+(?P<name>\w+)\s*=[^;=]{0,60}"
+    r"\b(?:block|thread)Idx\."
 )
 _ATOMIC = re.compile(r"\b(atomic(?:Inc|Dec|Exch|Sub|Max|Min|Or|Xor))\s*\(")
 _OF_BYTES = re.compile(
@@ -152,8 +153,9 @@ def _unsigned(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _NO_SIGN.finditer(line.text):
             name = found["name"]
             if less := re.search(rf"(?<![\w.]){name}\s*-(?![-=])\s*\w+", text):
-                why = f"threadIdx is unsigned, and `{less[0]}` below 0 becomes a very large number."
-                yield in_place(line, found, "kind", "int", why)
+                what = found["kind"] if found["wide"] else "threadIdx"
+                why = f"{what} is unsigned, and `{less[0]}` below 0 becomes a very large number."
+                yield in_place(line, found, "kind", "long long" if found["wide"] else "int", why)
 
 
 def _once(text: str) -> Iterator[Edit]:

@@ -37,6 +37,8 @@ ALL = "__global__ void k(const float* in, int M, int N) {\n"
         ("if (a) {\nfloat s = 0;\n}\nif (b) {\nfloat s = 1;\n}", None),
         ("auto i = threadIdx.x;\nfor (auto j = i - R; j < N; ++j)",
          "int i = threadIdx.x;\nfor (auto j = i - R; j < N; ++j)"),
+        ("const size_t i = size_t(blockIdx.x) * B;\nfor (auto j = i - R; j < N; ++j)",
+         "const long long i = size_t(blockIdx.x) * B;\nfor (auto j = i - R; j < N; ++j)"),
         ("auto i = threadIdx.x;\nfor (auto j = i + R; j < N; ++j)", None),
         ("if (i < N) {\n    n += in[i];\n    i += stride;\n}", "while (i < N) {\n    n += in[i];\n    i += stride;\n}"),
         ("if (i < N) {\n    n += in[i];\n}", None),

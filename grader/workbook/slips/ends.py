@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from grader.workbook.cuda_source import int_sizes, shared_extents
+from grader.workbook.cuda_source import int_sizes, line_at, numbers_in_grid, shared_extents
 from grader.workbook.edit import MOST, SEVERAL, Edit, Line, in_front, in_place, in_text
+from grader.workbook.suspects.loops import loops_of
 
 _INDICES = 20  # that are looked at: bounds a stranger's work
 
@@ -49,6 +50,13 @@ _NO_FARTHER = re.compile(
 _NO_FARTHER_PLACE = re.compile(
     r"\b(?P<name>\w+)\s*=\s*(?P<all>\(?\s*(?P<place>[^;?<>=]{1,60}?)\s*>=?\s*(?P<size>[A-Za-z_]\w*)\s*\)?\s*\?\s*(?P=size)"
     r"\s*:\s*(?P=place))\s*;"
+)
+_ON_ELEMENT = re.compile(
+    r"(?P<condition>\bif\s*\(\s*(?P<name>[A-Za-z_]\w*)\s*<\s*[A-Za-z_]\w*\s*\)\s*)"
+    r"(?:\{(?P<body>[^{}]{1,300})\}|(?P<one>[^;{}]{1,200};))(?!\s*else\b)"
+)
+_ROW_OF = re.compile(
+    r"(?:\(|\[\s*)\s*(?P<row>\w+\s*\+[^()\[\];]{1,40}?)\s*\)?\s*\*\s*(?P<length>[A-Za-z_]\w*)\s*\+"
 )
 _OF_A_TREE = re.compile(
     r"^\s*(?P<to>(?P<array>\w+)\[\s*(?P<own>[A-Za-z_][\w.]*)\s*\]\s*(?:\+=|=\s*(?P=array)\[\s*(?P=own)\s*\]\s*\+)\s*"
@@ -218,6 +226,33 @@ def _between(clamp: str) -> Iterator[tuple[str, str]]:
     places = [each for each in terms if each != "0" and not re.fullmatch(r"\w+\s*-\s*1", each)]
     if len(terms) == 3 and len(sizes) == len(places) == 1:
         yield places[0], sizes[0]
+
+
+def of_another(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A condition on a thread's element in front of what each thread does with its number in the block."""
+    in_grid = numbers_in_grid(text)
+    for found in _ON_ELEMENT.finditer(text):
+        body, name = found["body"] or found["one"], found["name"]
+        if name in in_grid and not re.search(rf"\b{name}\b", body) and re.search(r"\w\[", body):
+            condition = " ".join(found["condition"].split())
+            why = f"What is done there is about the threads of the block, and not about element `{name}`."
+            line = line_at(text, found.start())
+            yield Edit(f"`{condition}` in line {line} left out", line, ((*found.span("condition"), ""),), why)
+
+
+def each_row(text: str) -> Iterator[Edit]:
+    """Rows that a thread takes in a loop, of which the first alone is compared with how many there are."""
+    sizes, _ = int_sizes(text)
+    for loop in islice(loops_of(text), SEVERAL) if len(sizes) == 2 else ():
+        counter = re.match(r"\w[\w ]*?\b(\w+)\s*=", loop.start)
+        for found in _ROW_OF.finditer(loop.body) if counter else ():
+            row, length = found["row"].strip(), found["length"]
+            if length in sizes and counter and re.search(rf"\b{counter[1]}\b", row):
+                (other,) = {*sizes} - {length}
+                condition = loop.condition.strip()
+                at = text.index(condition, loop.at)
+                why = "Each row that a thread takes has to be there."
+                yield in_text(text, at, at + len(condition), f"{condition} && {row} < {other}", why)
 
 
 def rounded_down(lines: Sequence[Line]) -> Iterator[Edit]:

@@ -55,6 +55,9 @@ _ONE_EACH = re.compile(r"\[\s*(?P<one>threadIdx\.x)\s*\+")
 _WARP = ("32", "warpSize")
 _OF_WARP = "The remainder counts lanes in a warp, the quotient warps."
 _OF_ROW = "The quotient counts rows, the remainder columns."
+_SWIZZLED_ROW = re.compile(
+    r"\b(?P<array>\w+)\[(?P<row>[^\[\]^]{1,40})\^[^\[\]^]{1,40}\]\s*\[(?P<place>[^\[\]^]{1,40})\]"
+)
 
 
 def parts(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -76,6 +79,16 @@ def parts(lines: Sequence[Line]) -> Iterator[Edit]:
             )
             said = f"`/` and `%` exchanged in lines {one.number} and {other.number}"
             yield Edit(said, one.number, changes, _OF_WARP if first["by"] in _WARP else "")
+
+
+def swizzled(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A row that is exchanged with others where places in it are."""
+    for line in lines:
+        for found in _SWIZZLED_ROW.finditer(line.text):
+            row, place = found["row"].strip(), found["place"].strip()
+            new = f"{found['array']}[{row}][({place}) ^ {row}]"
+            why = "Elements change places within a row of the tile, and rows stay where they are."
+            yield in_place(line, found, 0, new, why)
 
 
 def from_the_end(text: str, lines: Sequence[Line]) -> Iterator[Edit]:

@@ -39,6 +39,7 @@ _RUN = (
 _STORES = re.compile(
     r"(?<=[;{}])\s*(?P<all>(?:\w+\[[^\[\]]{1,80}\]\s*=(?!=)\s*(?P<value>[^;{}]{1,100})|atomicAdd\([^;{}]{1,100}\));)"
 )
+_STORED_SUM = re.compile(r"\w\[[^\[\];]{1,80}\]\s*=\s*(?P<sum>[A-Za-z_]\w*)\s*;")
 _ONE_OFF = re.compile(
     r"\b(?P<if>if)\s*\(\s*(?P<name>\w+)\s*>=\s*(?P<by>\w+)\s*\)\s*\{?\s*(?P=name)\s*-=\s*(?P=by)\s*;"
 )
@@ -135,6 +136,24 @@ def taken_off(text: str) -> Iterator[Edit]:
     for found in _ONE_OFF.finditer(text):
         why = f"There may be more than one `{found['by']}` in it."
         yield in_text(text, *found.span("if"), "while", why)
+
+
+def anew(text: str) -> Iterator[Edit]:
+    """A sum that each turn of a loop stores, and that begins in front of the loop."""
+    for loop in islice(loops_of(text), SEVERAL):
+        for found in islice(_STORED_SUM.finditer(loop.body), SEVERAL):
+            name = found["sum"]
+            begun = re.compile(rf"\b{name}\s*=\s*(?P<first>[-\w.]+)\s*;").search(text, 0, loop.at)
+            if begun and loop.body.lstrip().startswith("{") and re.search(rf"\b{name}\s*\+=", loop.body):
+                line, sets = line_at(text, loop.at), f"{name} = {begun['first']};"
+                why = f"Else `{name}` has what earlier turns have added."
+                at = loop.inside + loop.body.index("{") + 1
+                yield Edit(
+                    f"`{sets}` at the beginning of the loop of line {line}",
+                    line,
+                    ((at, at, f" {sets}"),),
+                    why,
+                )
 
 
 def goes_on(text: str) -> Iterator[Edit]:

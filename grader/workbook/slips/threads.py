@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 
+from grader.workbook import own_memory
 from grader.workbook.cuda_source import (
     lacks_thread,
     line_at,
@@ -46,6 +47,7 @@ _ONE_FOR_ALL = re.compile(
     r"^[ \t]*(?P<all>__shared__[ \t]+(?P<own>(?:volatile[ \t]+)?(?:float4?|double|int|unsigned(?:[ \t]+int)?)[ \t]+"
     r"(?P<name>\w+)))[ \t]*;"
 )
+_LANES = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*(?:%\s*(?:32|warpSize)|&\s*(?:31|0x1[fF]))\s*;")
 _MEMBERS = re.compile(r"\b__popc\(\s*(?P<mask>\w+)\s*\)|\b(?P<group>\w+)\.(?:size|num_threads)\(\)")
 _ADDED = re.compile(
     r"^[ \t]*(?:if\s*\((?:[^()]|\([^()]*\)){1,100}\)\s*)?"
@@ -255,6 +257,34 @@ def first_of_lanes(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             why = f"Else each lane of `{mask}` adds how many they are all together."
             what = "`atomicAdd`" if found["value"] else "the sum"
             yield in_front(line, found.start("add"), f"if ({first}) ", what, why)
+
+
+def of_the_block(source: str) -> Iterator[Edit]:
+    """Arrays of each thread's own, in a kernel with a barrier, that threads fill together."""
+    text = plain(source)[:MOST]
+    for begins, ends, name, _ in own_memory.bodies(text) if "__syncthreads()" in text else ():
+        for array, (at, is_array) in own_memory.declared(text, begins, ends).items() if not name else ():
+            kind = re.search(r"[A-Za-z_][\w ]*$", text[begins:at].rstrip())
+            if is_array and kind and re.search(rf"\b{array}\s*\[[^\[\];]*\]\s*=(?!=)", text[at:ends]):
+                start = text.rfind("\n", 0, at) + 1
+                start += len(text[start:at]) - len(text[start:at].lstrip())
+                line, why = line_at(text, at), "Else each thread has an array of its own."
+                what = " ".join(re.split(r"[;,=]", text[start:], maxsplit=1)[0].split())
+                said = f"`__shared__` in front of `{what}` in line {line}"
+                yield Edit(said, line, ((start, start, "__shared__ "),), why)
+
+
+def written_ones(lines: Sequence[Line], source: str) -> Iterator[Edit]:
+    """What each warp has left, of which lanes read more than a block has warps."""
+    lanes = "|".join(name for line in lines for name in _LANES.findall(line.text)) or "(?!)"
+    lane = rf"(?P<lane>(?:{lanes})|threadIdx\.x(?:\s*(?:%\s*32|&\s*31))?)"
+    of_lane = re.compile(rf"=\s*(?P<all>(?P<array>\w+)\[\s*{lane}\s*\])\s*;")
+    for line in lines:
+        for found in of_lane.finditer(line.text):
+            if found["array"] in shared_extents(source):
+                new = f"{found['lane']} < blockDim.x / 32 ? {found['all']} : 0"
+                why = f"A block has blockDim.x / 32 warps, each with an element of `{found['array']}`."
+                yield in_place(line, found, "all", new, why)
 
 
 def handed_on(source: str) -> Iterator[Edit]:

@@ -117,9 +117,8 @@ def counted(lines: Sequence[Line]) -> Iterator[Edit]:
 def cut(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     """Numbers on their way through an integer, and through several of them."""
     names = "|".join(dict.fromkeys(_OF_FRACTIONS.findall(text)))
+    holds = _holding(text, names)
     cast = re.compile(rf"(?<![\w.])(int|unsigned|long)(?=\s*[)>]?\s*\(?\s*(?:{names})\s*[\[);])")
-    of_these = rf"(?=[^;]{{0,200}}(?<![\w.])(?:{names})\b)"
-    holds = {*re.findall(rf"(?<![\w.])([A-Za-z_]\w*)\s*[-+*/]?=(?!=){of_these}", text)}
     alike: dict[str, dict[int, tuple[Line, re.Match[str]]]] = {}
     for line in lines if names else ():
         for pattern in (_CUT, _CUT_SHARED, _CUT_RESULT, cast, _CUT_LATER):
@@ -129,6 +128,20 @@ def cut(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
     for places in map(list, map(dict.values, alike.values())):
         for some in (*([place] for place in places), *([places] if len(places) > 1 else ())):
             yield in_places(some, 1, "float", _INTEGERS_CUT)
+    for line in lines if names else ():
+        for found in _CUT_LATER.finditer(line.text):
+            each = [one.strip() for one in found[2].split(",")]
+            cut_ones = [one for one in each if re.match(r"\w+", one)[0] in holds]  # type: ignore[index]
+            others = [one for one in each if one not in cut_ones]
+            if cut_ones and others:
+                new = f"{found[1]} {', '.join(others)}; float {', '.join(cut_ones)};"
+                yield in_place(line, found, 0, new, _INTEGERS_CUT)
+
+
+def _holding(text: str, names: str) -> set[str]:
+    """The variables that are set to what is made of numbers with fractions."""
+    of_these = rf"(?=[^;]{{0,200}}(?<![\w.])(?:{names})\b)"
+    return {*re.findall(rf"(?<![\w.])([A-Za-z_]\w*)\s*[-+*/]?=(?!=){of_these}", text)}
 
 
 def low_bits(source: str, lines: Sequence[Line]) -> Iterator[Edit]:

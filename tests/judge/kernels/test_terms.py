@@ -74,6 +74,11 @@ KERNELS = {
         "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i - (i == 70)]], 1);",
         {"N": 255}, "Counted at N=255: element 69 is added 2 times, and element 70 is never added (1 of 255).",
     ),
+    "bins that nobody hands on": (
+        "histogram", f'{LINE}\n// zero = ["bins"]',
+        f"{PLACE} if (i < N && in[i] < 200) atomicAdd(&bins[in[i]], 1);", {"N": 255},
+        "56 bins, the first of them 200, are never added to `bins`, wherever the bytes are",
+    ),
     "the byte's value": (
         "histogram", f'{LINE}\n// zero = ["bins"]', f"{PLACE} if (i < N) atomicAdd(&bins[in[i]], in[i]);", {"N": 15},
         "To the count of a byte its own value is added, 2 for a byte that is 2: add 1.",
