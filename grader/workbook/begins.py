@@ -78,7 +78,6 @@ _ADDED_BY_ALL = re.compile(
     r"(?<=[;{}])\s*(?P<adds>atomicAdd\(\s*(?:\w+|&\s*\w+\[\s*0\s*\])\s*,\s*(?P<array>\w+)\[)"
     r"(?P<at>\s*(?:threadIdx\.x|[A-Za-z_]\w*)\s*)(?P<rest>\]\s*\)\s*;)"
 )
-_OWN_NUMBER = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*;")
 _COUNTS = re.compile(
     r"\bfor\s*\(\s*(?:int|unsigned|size_t)\s+(?P<name>\w+)\s*=\s*0\s*;\s*(?P<condition>(?P=name)\s*<=?\s*\w+)\s*;[^;{}]*\)\s*\{?"
 )
@@ -912,8 +911,8 @@ def _alone(text: str) -> Iterator[Edit]:
 
 def _by_all(text: str) -> Iterator[Edit]:
     """All threads of a block hand on what its first one is to hand on, of an array in shared memory."""
-    shared, own = shared_arrays(text), _OWN_NUMBER.search(text)
-    first = f"if ({own[1] if own else 'threadIdx.x'} == 0) "
+    shared, named = shared_arrays(text), named_numbers(text)
+    first = f"if ({next((name for name, axis in named if axis == 'x'), 'threadIdx.x')} == 0) "
     for found in islice(_ADDED_BY_ALL.finditer(text), SEVERAL):
         if found["array"] in shared:
             line, start = line_at(text, found.start("adds")), found.start("adds")

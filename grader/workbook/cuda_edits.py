@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from grader.workbook import begins, mixups, own_memory, slips
-from grader.workbook.cuda_source import line_at, plain, shared_arrays
+from grader.workbook.cuda_source import line_at, named_numbers, plain, shared_arrays
 from grader.workbook.edit import SEVERAL, Change, Edit, Line, in_place, in_places, instead, lines_of, where
 from grader.workbook.slips import numbers
 
@@ -28,7 +28,6 @@ _ROW_COLUMN = re.compile(
 _TYPE_BEFORE = re.compile(r"\b(?!(?:return|else)\s)\w+\s+$")
 _STORED = re.compile(r"\s*(?:[-+*/|&^]|<<|>>)?=(?!=)")
 _OF_THREAD = r"(?:[^\]]*\bthreadIdx\b[^\]]*|\s*(?:{names})\s*)"
-_THREAD = re.compile(r"\b(\w+)\s*=\s*threadIdx\.[xyz]\s*;")
 _STORE_IF = re.compile(
     r"\bif\s*\((?:[^()]|\([^()]*\)){1,300}\)\s*(\{)?\s*((\w+)(?:\[[^\[\]]{1,100}\])+)\s*=(?!=)[^;{}]{1,300};(\s*\})?(?!\s*else)"
 )
@@ -166,7 +165,7 @@ def _shared(source: str, lines: list[Line]) -> Iterator[Edit]:
     if not any("__syncthreads" in line.text for line in lines):
         return
     text = "\n".join(line.text for line in lines)
-    own = _OF_THREAD.format(names="|".join(["threadIdx", *_THREAD.findall(text)]))
+    own = _OF_THREAD.format(names="|".join(["threadIdx", *dict(named_numbers(text))]))
     arrays: list[_Place] = []
     scalars: set[str] = set()
     atomics = {(each.name, each.declared) for each in own_memory.with_atomics(source)}

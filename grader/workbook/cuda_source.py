@@ -40,7 +40,6 @@ _OVER_BLOCKS = re.compile(
 _IN_GRID = re.compile(
     r"\b(\w+)\s*=[^;=?%]{0,60}\bblockIdx\.([xyz])\b[^;=?%]{1,80}\bthreadIdx\.\2\b[^;=?%]{0,60};"
 )
-_OWN_NUMBER = re.compile(r"\b(\w+)\s*=\s*threadIdx\.([xyz])\s*[;,]")
 _IN_GRID_BY_NAME = re.compile(r"\b(\w+)\s*=[^;=?%]{0,60}\bblockIdx\.([xyz])\b[^;=?%]{1,80}\+\s*(\w+)\s*;")
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
 _LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
@@ -1185,7 +1184,7 @@ def kernels(source: str) -> dict[str, list[str]]:
 
 def numbers_in_grid(text: str) -> dict[str, str]:
     """Variables that are a thread's number among those of all blocks, with the axis along which they are."""
-    own = dict(_OWN_NUMBER.findall(text))
+    own = dict(named_numbers(text))
     by_name = {
         found[1]: found[2] for found in _IN_GRID_BY_NAME.finditer(text) if own.get(found[3]) == found[2]
     }

@@ -49,8 +49,6 @@ OF_C = 'extern "C" __global__ void k(const float* in, float* out, int M, int N) 
          f"{KERNEL}int i; float s;\ni = threadIdx.x;\ns = in[i];\nout[i] = s;"),
         ("float s = 0.0f;\nfor (int o = 0; o < 4; ++o) {\n    s += w[o];\n    out[o] = s;\n}",
          "float s = 0.0f;\nfor (int o = 0; o < 4; ++o) { s = 0.0f;\n    s += w[o];\n    out[o] = s;\n}"),
-        (f"{KERNEL}    float b[4];\n    b[t] = in[i];\n    __syncthreads();\n    out[i] = b[3 - t];\n}}",
-         f"{KERNEL}    __shared__ float b[4];\n    b[t] = in[i];\n    __syncthreads();\n    out[i] = b[3 - t];\n}}"),
         ("__shared__ float w[32];\nint lane = threadIdx.x % 32;\nv = w[lane];",
          "__shared__ float w[32];\nint lane = threadIdx.x % 32;\nv = lane < blockDim.x / 32 ? w[lane] : 0;"),
         ("int t = threadIdx.x;\nint i = blockIdx.x * B + t;\nif (i < N) {\n    atomicAdd(&bins[t], mine[t]);\n}",

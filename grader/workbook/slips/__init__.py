@@ -27,7 +27,6 @@ def edits(source: str) -> Iterator[Edit]:
     yield from islice(threads.each_warp(text[:MOST]), SEVERAL)
     yield from threads.handed_on(source)
     yield from islice(ends.of_another(text[:MOST], lines), SEVERAL)
-    yield from islice(threads.of_the_block(source), SEVERAL)
     yield from islice(threads.written_ones(lines, source), SEVERAL)
     yield from integers.wider(lines)
     yield from values.low_bits(source, lines)

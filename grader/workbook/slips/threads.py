@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 
-from grader.workbook import own_memory
 from grader.workbook.cuda_source import (
+    constant,
     lacks_thread,
     line_at,
     numbers_in_grid,
@@ -17,6 +17,8 @@ from grader.workbook.cuda_source import (
     shared_extents,
 )
 from grader.workbook.edit import LONGEST, MOST, SEVERAL, Edit, Line, in_front, in_place, in_text
+
+WARP = 32
 
 _BELOW = 10  # lines that may be for one thread
 _NAMED = 2  # by how many names a thread's number is followed
@@ -259,21 +261,6 @@ def first_of_lanes(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
             yield in_front(line, found.start("add"), f"if ({first}) ", what, why)
 
 
-def of_the_block(source: str) -> Iterator[Edit]:
-    """Arrays of each thread's own, in a kernel with a barrier, that threads fill together."""
-    text = plain(source)[:MOST]
-    for begins, ends, name, _ in own_memory.bodies(text) if "__syncthreads()" in text else ():
-        for array, (at, is_array) in own_memory.declared(text, begins, ends).items() if not name else ():
-            kind = re.search(r"[A-Za-z_][\w ]*$", text[begins:at].rstrip())
-            if is_array and kind and re.search(rf"\b{array}\s*\[[^\[\];]*\]\s*=(?!=)", text[at:ends]):
-                start = text.rfind("\n", 0, at) + 1
-                start += len(text[start:at]) - len(text[start:at].lstrip())
-                line, why = line_at(text, at), "Else each thread has an array of its own."
-                what = " ".join(re.split(r"[;,=]", text[start:], maxsplit=1)[0].split())
-                said = f"`__shared__` in front of `{what}` in line {line}"
-                yield Edit(said, line, ((start, start, "__shared__ "),), why)
-
-
 def written_ones(lines: Sequence[Line], source: str) -> Iterator[Edit]:
     """What each warp has left, of which lanes read more than a block has warps."""
     lanes = "|".join(name for line in lines for name in _LANES.findall(line.text)) or "(?!)"
@@ -281,7 +268,8 @@ def written_ones(lines: Sequence[Line], source: str) -> Iterator[Edit]:
     of_lane = re.compile(rf"=\s*(?P<all>(?P<array>\w+)\[\s*{lane}\s*\])\s*;")
     for line in lines:
         for found in of_lane.finditer(line.text):
-            if found["array"] in shared_extents(source):
+            extent = shared_extents(source).get(found["array"], "")
+            if constant(source, extent) == WARP:  # as many as a block may have warps
                 new = f"{found['lane']} < blockDim.x / 32 ? {found['all']} : 0"
                 why = f"A block has blockDim.x / 32 warps, each with an element of `{found['array']}`."
                 yield in_place(line, found, "all", new, why)
