@@ -14,6 +14,7 @@ from pygments.lexers import get_lexer_by_name
 
 SPACE = re.compile(r'<span class="w">(\s*)</span>')  # has no colour: half of all elements of a page
 CONTEXT = 3  # lines shown before and after a change
+OF_LADDER = "// side_step"  # in a line that is about the ladder, and nothing that a kernel has
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,8 @@ def difference(old: Code, new: Code) -> str:
     """What a reader of `old` has to change to have `new`, folded: removed lines begin with −, added ones with +."""
     matcher = difflib.SequenceMatcher(None, old.lines, new.lines, autojunk=False)
     before, after = old.coloured(), new.coloured()
-    shown = [
-        line for group in matcher.get_grouped_opcodes(CONTEXT) for line in _hunk(group, before, after, new)
-    ]
+    groups = matcher.get_grouped_opcodes(CONTEXT)
+    shown = [line for group in groups for line in _hunk(group, before, after, new) if OF_LADDER not in line]
     gone, come = _counts(matcher)
     summary = f"What changes from {old.name} to {new.name}: {_lines(come)} added, {gone} removed"
     shown_code = _block(new.language, "\n".join(shown))

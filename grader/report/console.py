@@ -605,10 +605,10 @@ def _against_expectation(result: Grade, rung: RungResult, before: Sequence[RungR
     if rung.time_s is not None and result.time_s and result.time_source == "modelled":
         times = rung.time_s / result.time_s
         if times > APART:
-            longer = f"takes {units.ratio(times)} times as long as yours is modelled"
+            longer = f"takes {units.ratio(times)} times as long as the model expects of yours"
             said.append(f"{longer}{_not_modelled(result.counters)}")
         elif times < 1 / APART:
-            said.append(f"is {units.ratio(1 / times)} times as fast as yours is modelled")
+            said.append(f"is {units.ratio(1 / times)} times as fast as the model expects of yours")
     last = before[-1] if before else None
     if rung.time_s and last and last.time_s:
         shown = units.seconds(last.time_s)

@@ -428,7 +428,7 @@ def test_a_time_limit_says_what_it_is_made_of() -> None:
             "stencil",
             "01_shared_tile",
             1.04e-3,
-            "There 01_shared_tile takes 1.25 times as long as yours is modelled, and is no faster than 00_naive, "
+            "There 01_shared_tile takes 1.25 times as long as the model expects of yours, and is no faster than 00_naive, "
             "1.05 ms: it is for understanding, not for speed.",
         ),
         (
@@ -441,7 +441,7 @@ def test_a_time_limit_says_what_it_is_made_of() -> None:
             "transpose",
             "01_coalesced_writes",
             1.6e-3,
-            "There 01_coalesced_writes is 1.44 times as fast as yours is modelled.",
+            "There 01_coalesced_writes is 1.44 times as fast as the model expects of yours.",
         ),
         (
             "block_sum",

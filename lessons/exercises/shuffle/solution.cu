@@ -13,7 +13,7 @@ extern "C" __global__ void shuffle(const int* x, int* y, int blocks)
     for (int distance = 16; distance > 0; distance /= 2) {
         // BEGIN SOLUTION
         sum += __shfl_down_sync(0xffffffff, sum, distance);
-        // STARTER: // TODO: add the sum of the lane so far on
+        // STARTER: // TODO: to this lane's sum, add that of the lane `distance` places further on
         // END SOLUTION
     }
     if (threadIdx.x == 0) {
