@@ -428,8 +428,8 @@ def test_a_time_limit_says_what_it_is_made_of() -> None:
             "stencil",
             "01_shared_tile",
             1.04e-3,
-            "There 01_shared_tile takes 1.25 times as long as the model expects of yours, and is no faster than 00_naive, "
-            "1.05 ms: it is for understanding, not for speed.",
+            "There 01_shared_tile takes 1.25 times as long as the model expects of yours, and is no faster than "
+            "00_naive, 1.05 ms: it is for understanding, not for speed.",
         ),
         (
             "transpose",
