@@ -136,6 +136,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _along_rows_where(source, text)
     yield from _alone(text)
     yield from _by_all(text)
+    yield from _without_thread(text, lines)
     yield from _offsets(text, lines)
     yield from _rows(text, lines)
 
@@ -146,6 +147,15 @@ def _in_grid(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
         for found in _IN_BLOCK.finditer(line.text):
             new = "blockIdx.x * blockDim.x + threadIdx.x"
             yield in_place(line, found, "start", new, "Else all blocks begin with the same elements.")
+
+
+def _without_thread(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """An element of a block's, in a kernel that never looks at a thread's number along its axis."""
+    for line in lines if "__global__" in text else ():
+        for found in _OF_BLOCK_ALONE.finditer(line.text):
+            if f"threadIdx.{found['axis']}" not in text:
+                new = f"{found['all']} + threadIdx.{found['axis']}"
+                yield in_place(line, found, "all", new, "Else all threads of a block have the same element.")
 
 
 def _other_axis(lines: Sequence[Line]) -> Iterator[Edit]:
@@ -628,6 +638,9 @@ def _sizes_of_bounds(source: str, text: str) -> Iterator[Edit]:
     )
 
 
+_OF_BLOCK_ALONE = re.compile(
+    r"=\s*(?P<all>(?:\w+\s*\*\s*)?(?:size_t\()?blockIdx\.(?P<axis>[xyz])\)?(?:\s*\*\s*[\w.]+)?)\s*;"
+)
 _PARTS = re.compile(r"\b(?P<name>\w+)\s*=\s*(?P<of>[A-Za-z_]\w*)\s*/\s*(?P<by>\d+)\s*;")
 
 

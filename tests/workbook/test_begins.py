@@ -76,6 +76,7 @@ X_Y_TURNED = "int x = blockIdx.x * T + threadIdx.y;\nint y = blockIdx.y * T + th
          "__syncthreads();\nout[u + (v + 1) * M] = tile[c][r];",
          f"{ALL}\n__shared__ float tile[T][T];\nif (!(f(y) || x >= N)) tile[r][c] = in[x + N * y];\n"
          "__syncthreads();\nif (v + 1 < N && u < M) out[u + (v + 1) * M] = tile[c][r];"),
+        (f"{ONE}int i = blockIdx.x * B;\nout[i] = 1;", f"{ONE}int i = blockIdx.x * B + threadIdx.x;\nout[i] = 1;"),
         (f"{ONE}if (i >= N) return;\ntile[t] = i < N ? in[i] : 0;\n__syncthreads();\nout[i] = tile[t];",
          f"{ONE}\ntile[t] = i < N ? in[i] : 0;\n__syncthreads();\nif (i < N) out[i] = tile[t];"),
         (f"{ONE}if (i >= N) return;\ntile[t] = in[i];\n__syncthreads();\nout[first + B - 1 - t] = tile[t];",
