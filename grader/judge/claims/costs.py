@@ -260,6 +260,8 @@ def _of_banks(source: str, line: int, arrays: tuple[str, ...], counters: Counter
         return _PADDING_OF_WIDE.replace("{words}", str(row.nbytes // WORD))
     if not flat and (lanes := _lanes_of_vectors(source, line, arrays)):
         return _PLACES.replace("{lanes}", str(lanes)).replace("{nbytes}", str(declared[0].itemsize))
+    if wide and not flat and not _past_padding(declared):
+        return f"{_BANKS}. {_NO_WORD_MORE}"
     return f"{_BANKS}." if flat or wide or _past_padding(declared) else PADDING
 
 
@@ -277,10 +279,11 @@ def _past_padding(declared: Collection[SharedArray]) -> bool:
 
 
 def padded_in_vain(source: str, line: int) -> bool:
-    """Whether a line is about arrays in shared memory that a word more in each row helps nothing."""
+    """Whether a line is about arrays in shared memory that a word more in each row helps nothing, or that are accessed
+    several words at once, from places that would be no multiples of as many."""
     source = without_other_kernels(source, line)
     arrays = [name for stored in (True, False) for name in arrays_in(source, line, "shared", stored)]
-    return _past_padding(_declared(source, arrays))
+    return _past_padding(_declared(source, arrays)) or any(widest(source, name) > WORD for name in arrays)
 
 
 def pads(source: str) -> bool:
@@ -439,6 +442,10 @@ _ROUND = (
 )
 _DIFFERENT = "Let the 32 lanes of a warp access 32 different banks, or one and the same word: "
 _BANKS = f"{_DIFFERENT}change which lane takes which element of {{array}}"
+_NO_WORD_MORE = (
+    "A word more in each row would have accesses of several words begin at no multiple of as many. Move elements "
+    "within their row instead: by an index like `y ^ x` for column `y`, counted in such accesses."
+)
 _AS_VECTORS = ", or let a lane that takes several beside one another read them as {vectors}, each once"
 PADDING = (
     f"{_DIFFERENT}pad the rows of {{array}} by one word (a column more, not a row), or change which lane takes which "

@@ -269,6 +269,13 @@ __global__ void g(const float* in, float* out, int M)
         (TILES.replace("float4 tile", "double tile"), 4, "so that 16 neighbouring lanes are", "pad "),
         (TILES, 5, "which lane takes which element of `tile`.", "pad |y \\^ x"),
         (TILES, 11, "pad the rows of `tile` by one word", "neighbouring lanes"),
+        # Accesses of several words would begin anywhere.
+        (
+            f"{TILES[:-2]}    v = *(float4*)&tile[y][x];\n}}\n",
+            11,
+            "Move elements within their row instead",
+            "pad ",
+        ),
         # Where rows have a word more, another one would take that away again.
         (TILES.replace("32][32", "32][33"), 11, "which lane takes which element of `tile`.", "pad "),
     ],
