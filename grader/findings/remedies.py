@@ -525,9 +525,8 @@ def _barrier_between(finding: Finding) -> str:
         ((finding.place.line, finding.action), (other.place.line, other.action)), key=lambda each: each[0]
     )
     done = "read it" if upper[1] == "read" else "set it to 0" if finding.clears == upper[0] else "written it"
-    return _BETWEEN.format(
-        upper=upper[0], lower=lower[0], does=VERBS[lower[1] or "read"], array=array, done=done
-    )
+    behind, before = finding.barrier_between or (upper[0], lower[0])
+    return _BETWEEN.format(upper=behind, lower=before, does=VERBS[lower[1] or "read"], array=array, done=done)
 
 
 def _remedy_of_blocks(finding: Finding) -> str:

@@ -42,6 +42,7 @@ _IN_GRID = re.compile(
 )
 _IN_GRID_BY_NAME = re.compile(r"\b(\w+)\s*=[^;=?%]{0,60}\bblockIdx\.([xyz])\b[^;=?%]{1,80}\+\s*(\w+)\s*;")
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
+_WITH_BODY_BELOW = re.compile(r"\b(?:if|for|while)\b.*\)\s*$|\belse\s*$")
 _LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
 _BARRIER = "__syncthreads"
 _RETURN = re.compile(r"\breturn\s*;")
@@ -904,6 +905,25 @@ def in_turn(source: str, one: int, other: int) -> bool:
         return False
     common = [head for _, head in {*around[:-1]} & {*also[:-1]}]
     return all(re.match(r"(?!.*\b(?:for|while|do)\b).*\b(?:if|else)\b", head) for head in common)
+
+
+def place_between(source: str, upper: int, lower: int) -> tuple[int, int]:
+    """The lines between which a statement is in no body of a condition or a loop around one of two lines alone: where
+    the outermost around the upper one ends, and where that around the lower one begins."""
+    around, also = list(_all_around(source, upper)), list(_all_around(source, lower))
+    text = plain(source).splitlines()
+    own = [number for number, head in around if (number, head) not in also]
+    if own:
+        depth = 0
+        for number in range(own[-1], len(text) + 1):
+            depth += text[number - 1].count("{") - text[number - 1].count("}")
+            if number >= upper and depth <= 0:
+                upper = number
+                break
+    lower = next((number for number, head in reversed(also) if (number, head) not in around), lower)
+    while lower > upper + 1 and _WITH_BODY_BELOW.search(text[lower - 2]):
+        lower -= 1
+    return upper, lower
 
 
 def _around(source: str, line: int) -> tuple[int, str]:

@@ -32,6 +32,7 @@ from grader.workbook.cuda_source import (
     of_no_thread,
     one_a_thread,
     one_suffices,
+    place_between,
     pointee,
     shared_arrays,
     signed_char,
@@ -559,3 +560,31 @@ def test_what_a_kernel_takes_and_never_uses() -> None:
     assert not never_used(text, "a")
     assert not never_used(text, "other")
     assert not never_used(text + text.replace("x =", "out[0] =").replace("void k", "void l"), "out")
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower", "between"),
+    [(4, 7, (5, 6)), (2, 4, (2, 3)), (4, 11, (5, 9)), (12, 14, (12, 13))],
+)
+def test_a_barrier_stands_outside_of_what_is_around_one_line_alone(
+    upper: int, lower: int, between: tuple[int, int]
+) -> None:
+    source = """__global__ void f() {
+    tile[t] = 0;
+    if (t < R) {
+        tile[t + B] = 1;
+    }
+    if (i < N) {
+        s = tile[t];
+    }
+    if (i < N) {
+        for (int k = 0; k < 3; ++k) {
+            s += tile[k];
+            tile[9] = 1;
+            if (t)
+                s = tile[9];
+        }
+    }
+}
+"""
+    assert place_between(source, upper, lower) == between

@@ -288,6 +288,8 @@ class Finding:
     in_turn: bool = False
     """Of a race: no loop has both of its lines, so that a barrier between them is all that it lacks, where somebody
     knows the source."""
+    barrier_between: tuple[int, int] | None = None
+    """Of such a race: the lines between which a barrier is in no body of a condition around one of both alone."""
     clears: int | None = None
     """Of a race: which of its lines sets the element to 0, or, where one is not known, of the kernel's, where somebody
     knows the source."""

@@ -57,6 +57,7 @@ from grader.workbook.cuda_source import (
     one_row_a_thread,
     one_suffices,
     only_if,
+    place_between,
     plain,
     pointee,
     reads,
@@ -204,7 +205,9 @@ def _of_race(finding: Finding, source: str) -> Finding:
     few = only_if(source, line)
     if finding.scope != "warp" or called or few != only_if(source, other):
         few = None  # a barrier may stand in front of the condition
-    finding = _with_lacking(replace(finding, clears=cleared, in_turn=apart, only_if=few), source)
+    between = place_between(source, *sorted((line, other))) if apart else None
+    finding = replace(finding, clears=cleared, in_turn=apart, only_if=few, barrier_between=between)
+    finding = _with_lacking(finding, source)
     finding = replace(finding, declared=_meant_for_block(finding, source))
     if few is not None and other == line:
         finding = replace(finding, steps=steps(source, line))

@@ -1,5 +1,5 @@
-// The same tree, with other threads at work: thread t adds the t-th pair of a step, so the threads
-// that add are always the first ones. Warps without work are done with a step at once.
+// A tree in which the first threads work: thread t adds the t-th pair of a step, where in rung 00
+// every second, fourth, eighth one adds. Warps without work are done with a step at once.
 //
 // What it should buy: 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 turns of a warp in place of 47. What it
 // costs: neighbouring threads now work 2·distance places apart. At a distance of 16 they are 32
