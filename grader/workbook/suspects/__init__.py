@@ -57,6 +57,7 @@ _MISTAKES: tuple[Callable[[str], Iterator[Said]], ...] = (
     syntax.macros,
     syntax.ended_macros,
     syntax.lost,
+    syntax.all_return,
     syntax.not_rounded_up,
     syntax.chosen_last,
     syntax.multiplied,

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from grader.workbook.cuda_source import int_sizes, line_at, shared_arrays
+from grader.workbook.cuda_source import KERNEL, int_sizes, line_at, shared_arrays
+from grader.workbook.suspects.loops import body_of
 from grader.workbook.suspects.text import Said, sets
 
 MACROS = 20  # of a file, that are looked at: bounds a stranger's work
@@ -140,6 +141,28 @@ def lost(text: str) -> Iterator[Said]:
             if kind and not _KEEPS.search(function["body"]) and sets(function["body"], name):
                 line = line_at(text, function.start("taken"))
                 yield line, of_copy(line, kind.strip(), name)
+
+
+def all_return(text: str) -> Iterator[Said]:
+    """A `return` on no condition, in front of what a kernel is to do."""
+    for kernel in KERNEL.finditer(text):
+        body = body_of(text, kernel.end() - 1)
+        conditions: list[bool] = [False]
+        for found in re.finditer(r"[{}]|\breturn\s*;", body[1:]):
+            before = body[: 1 + found.start()].rstrip()
+            if found[0] == "{":
+                conditions.append(conditions[-1] or before.endswith((")", "else", "do", "=")))
+            elif found[0] == "}":
+                conditions.pop()
+            elif not conditions[-1] and before[-1] in ";{}" and re.search(r"\w", body[1 + found.end() :]):
+                line = line_at(text, kernel.end() + found.start())
+                yield (
+                    line,
+                    f"Line {line}: all threads return there, on no condition: nothing behind it is done.",
+                )
+                break
+            if not conditions:
+                break
 
 
 def of_copy(line: int, kind: str, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.workbook.suspects import said
-from grader.workbook.suspects.syntax import ended_macro
+from grader.workbook.suspects.syntax import all_return, ended_macro
 
 OF_N = "__global__ void k(const float* in, int N) {\n"
 READ = (
@@ -99,3 +99,19 @@ def test_lines_that_a_condition_is_for_are_not_told(text: str) -> None:
 )
 def test_a_macro_that_is_written_as_a_variable_is_told(text: str, sentence: str) -> None:
     assert ended_macro(text, "for (int k = i - R; k <= i + R; ++k) {") == sentence
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("int i = t;\nreturn;\nout[i] = 1;", 3),
+        ("int i = t;\n{\n    return;\n}\nout[i] = 1;", 4),
+        ("if (i < N)\n    out[i] = 1;\nreturn;", None),
+        ("if (i >= N) return;\nout[i] = 1;", None),
+        ("if (i >= N) {\n    return;\n}\nout[i] = 1;", None),
+        ("for (;;) {\n    { return; }\n}\nout[i] = 1;", None),
+    ],
+)
+def test_a_return_on_no_condition_is_told(body: str, line: int | None) -> None:
+    told = list(all_return(f"__global__ void f(float* out) {{\n{body}\n}}\n"))
+    assert [number for number, _ in told] == ([line] if line else [])
