@@ -8,7 +8,9 @@ looked for that takes what only small ones did.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from itertools import islice, product
 
 from grader.judge.correctness.findings import MOST_OF_AN_INT
 from grader.judge.kernels import thresholds
@@ -28,7 +30,8 @@ STEPS = (*range(1, 17), 24, 32, 48, 64, 96, 128, 256)
 def found(kernel: Kernel, topic: Topic, sms: int) -> list[Problem]:
     """At most MOST of them, each as near to one of the topic's as it may be."""
     large = [each for each in (topic.sizes_main, *topic.sampled_cases) if beyond_an_int(topic, each)]
-    partings = thresholds.Launches(kernel, sms).distinct(topic.judge_cases)[:MOST_CONDITIONS]
+    launches = thresholds.Launches(kernel, sms)
+    partings = launches.distinct(topic.judge_cases)[:MOST_CONDITIONS]
     conditions = [parting.way for parting in partings]
     wanted = {
         (place, way)
@@ -36,13 +39,54 @@ def found(kernel: Kernel, topic: Topic, sms: int) -> list[Problem]:
         for way in {*map(condition, topic.judge_cases)} - {None, *map(condition, large)}
         if large
     }
-    problems: list[Problem] = []
+    problems = list(islice(_beyond_all(topic, [each.way for each in launches.conditions()], large), 1))
     while wanted and len(problems) < MOST:
         place, way = min(wanted, key=str)
         problem = next((each for each in _near(topic, large) if conditions[place](each) == way), None)
         wanted -= _taken(conditions, problem) if problem else {(place, way)}
         problems += [problem] if problem else []
     return problems
+
+
+def _beyond_all(topic: Topic, conditions: Sequence[Condition], large: Sequence[Problem]) -> Iterator[Problem]:
+    """Problems in which the launch block goes a way that is taken in none of the topic's, by one size beyond all of
+    them, with so much of another that an int does not count the elements."""
+    names = thresholds.dimensions(topic)
+    least = min(topic.judge_cases, key=topic.reference.min_bytes)
+    for condition, name in product(conditions if large else (), names):
+        usual = {*map(condition, (*topic.judge_cases, *large))}
+        if len(usual) != 1 or None in usual:
+            continue
+        size = _first(partial(_goes_on, condition, least, name, usual))
+        there = {**least, name: size | 1}
+        for other in names if size else ():
+            many = 0 if other == name else _first(partial(_is_beyond, topic, there, other))
+            more = many + many // 2  # a third of the elements lie beyond
+            if many and not impossible(problem := {**there, other: more}, topic.signature):
+                yield problem
+
+
+def _goes_on(
+    condition: Condition, base: Problem, name: str, usual: Collection[bool | None], size: int
+) -> bool:
+    return condition({**base, name: size}) not in usual
+
+
+def _is_beyond(topic: Topic, base: Problem, name: str, size: int) -> bool:
+    return beyond_an_int(topic, {**base, name: size})
+
+
+def _first(holds: Callable[[int], bool]) -> int:
+    """The least size from which on something holds; 0 where that is none of 32 bits with a sign."""
+    low, high = 0, 1
+    while not holds(high):
+        low, high = high, 2 * high
+        if high > MOST_OF_AN_INT:
+            return 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def _taken(conditions: Sequence[Condition], problem: Problem) -> set[tuple[int, bool | None]]:
