@@ -206,7 +206,7 @@ ADDED = "a * __bfloat162float(x[i]) + __bfloat162float(b[i])"
         (
             "if (i < N)",
             "if (i < N && i != 5)",
-            "1 of 33 elements of `y` were never written, the first at [5]",
+            "1 of 33 elements of `y` was never written, the first at [5]",
         ),
         (ADDED, f"fmaxf(-1e9f, {ADDED})", "`y`[0] is -998244352, expected nan"),
         (ADDED, f"truncf({ADDED})", "Every wrong element is a whole number"),

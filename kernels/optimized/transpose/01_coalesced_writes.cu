@@ -3,9 +3,9 @@
 // reads.
 //
 // What it should buy: store sectors fall from 32 a request to 4, load sectors rise from 4 to 32, so
-// the sum stays. But strided reads are cheaper than strided writes. The eight warps of a block read
-// the eight columns that share a sector, and find it in the L1 cache after the first; a write goes
-// through to the L2 cache every time.
+// the sum stays. But strided reads are cheaper than strided writes. Warps of a block read columns
+// beside one another, eight of which share a sector, and find it in the L1 cache after the first; a
+// write goes through to the L2 cache every time.
 //
 // /// launch
 // [[launch]]
