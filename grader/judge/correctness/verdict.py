@@ -458,8 +458,8 @@ def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str,
     if count == mismatch.elements:
         return f"`{mismatch.array}` was never written, where {sizes}. {NOTHING_WRITTEN}"
     return (
-        f"{count} of {mismatch.elements} elements of `{mismatch.array}` {'was' if count == 1 else 'were'} never written, "
-        f"the first at [{_list(first)}], where {sizes}. {usual}"
+        f"{count} of {mismatch.elements} elements of `{mismatch.array}` {'was' if count == 1 else 'were'} never "
+        f"written, the first at [{_list(first)}], where {sizes}. {usual}"
     )
 
 
