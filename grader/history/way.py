@@ -115,7 +115,10 @@ def following(
         latest_first = (climbed[here].topic, *(grade.topic for grade in reversed(known)))
         near = [on_way[topic] for topic in latest_first if topic in on_way][:1]
     elif first.reached > 1:
-        near = [each for each in found if each is not first][:1]
+        # Who has gone back to an earlier ladder finds the way on beside it.
+        furthest = max(place for place, each in enumerate(climbed) if each.reached)
+        on_from_there = [each for each in climbed[furthest + 1 :] if each in found and not each.reached]
+        near = [each for each in (*on_from_there, *found) if each is not first][:1]
     also = [_exercise(each, on, begun) for each in _preparing(first.topic, every, exercises)]
     also += [_rung(each, on, begun) for each in near]
     return replace(_rung(first, on, begun, new=not known), also=(*also, *wrong))

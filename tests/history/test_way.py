@@ -239,3 +239,17 @@ def test_a_ladder_that_is_climbed_whole_hides_no_rung_of_the_one_climbed_before(
     found = following(grades, way(grades, ladders), "copy")
     assert found.what == "sum: its first rung"
     assert [each.what for each in found.also] == ["turn: rung 04_float4"]
+
+
+def test_who_goes_back_to_an_earlier_ladder_finds_the_way_on_beside_it() -> None:
+    names = ("a", "b", "c", "d")
+    ladders = {name: LADDERS["sum"] for name in names}
+    grades = [
+        graded("a", "01_tree"),
+        graded("b", "01_tree"),
+        graded("c", "02_shuffles"),
+        graded("a", "01_tree"),
+    ]
+    found = following(grades, way(grades, ladders), "a")
+    assert found.what == "a: rung 02_shuffles"
+    assert [each.what for each in found.also] == ["d: its first rung"]
