@@ -243,7 +243,7 @@ def test_a_ladder_that_is_climbed_whole_hides_no_rung_of_the_one_climbed_before(
 
 def test_who_goes_back_to_an_earlier_ladder_finds_the_way_on_beside_it() -> None:
     names = ("a", "b", "c", "d")
-    ladders = {name: LADDERS["sum"] for name in names}
+    ladders = dict.fromkeys(names, LADDERS["sum"])
     grades = [
         graded("a", "01_tree"),
         graded("b", "01_tree"),
