@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -60,11 +61,14 @@ def _is_of_another(topic: str, file: Path) -> bool:
 
 def check_there(of: Topic, file: Path) -> None:
     """Raises WarpladderError for a file that is not there, where the learner has one of that name elsewhere, or one
-    with a suffix."""
+    here whose name is nearly that."""
     if file.exists() or not file.name:
         return
-    if (whole := file.with_suffix(of.suffix)) != file and whole.exists():
-        raise WarpladderError("there is no such file", file=file, remedy=f"there is {whole}")
+    beside = [each.name for each in file.parent.glob(f"*{of.suffix}")] if file.parent.is_dir() else []
+    if near := get_close_matches(file.with_suffix(of.suffix).name, beside, 1):
+        raise WarpladderError(
+            "there is no such file", file=file, remedy=f"there is {file.with_name(near[0])}"
+        )
     if (known := next((each for each in files(of) if each.name == file.name), None)) is not None:
         remedy = f"yours is {shlex.quote(str(known))}; `ladder new {of.name}` makes one here"
         raise WarpladderError("there is no such file", file=file, remedy=remedy)

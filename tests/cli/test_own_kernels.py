@@ -106,9 +106,10 @@ def test_a_kernel_of_another_topic_is_no_work_on_the_one_it_was_typed_for(ladder
     [
         (("transpose.cu",), "transpose.cu is a file: the topic's name comes first"),
         (("transpose", "transpose"), "there is transpose.cu"),
+        (("transpose", "trnspose.cu"), "there is transpose.cu"),
     ],
 )
-def test_a_file_without_its_topic_or_its_suffix_is_told_to_be_there(
+def test_a_file_without_its_topic_or_of_nearly_that_name_is_told_to_be_there(
     ladder: Ladder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
