@@ -311,10 +311,12 @@ def test_a_hint_tells_what_comes_before_an_idea_and_no_idea() -> None:
 
 def test_where_time_alone_is_lacking_hints_are_about_time_and_no_idea_that_it_has() -> None:
     topic = topics.load("transpose")
-    slow = Hint("04_swizzled_tile", "It takes 2 ms: several elements.", None, 2e-3, 1e-3, idea=False)
+    slow = Hint("04_swizzled_tile", "It takes 2.5 ms. Take several elements.", None, 2e-3, 1e-3, idea=False)
     grade = Grade("transpose", "mine.cu", "pass", None, "03_padded_tile", 70, 100, [], [], [], [slow])
     aim = hints.aim(topic, grade, topic.rung("04_swizzled_tile").source)
-    told = [shown(hints.hint(step, grade, aim, [])) for step in (2, 3)]
+    limits, *told = [shown(hints.hint(step, grade, aim, [])) for step in (1, 2, 3)]
+    assert "It takes 2.5 ms." in limits
+    assert "several elements" not in limits
     assert "what takes the time" in told[0]
     assert "several elements" in told[0]
     assert "how 04_swizzled_tile does it" in told[1]

@@ -144,7 +144,8 @@ def _steps(result: Grade, found: Aim, source: Sequence[str]) -> tuple[_Step, _St
             [Text(OWN_KERNEL, "dim"), Text(), Group(*map(_changed, found.own_file))],
             [],
         )
-        return first, ("what takes the time", idea, [found.idea]), own_file
+        _, why = _slow(found.idea)
+        return first, ("what takes the time", [Text(why)], [why]), own_file
     if not found.before:
         return (
             first,
@@ -264,10 +265,18 @@ def _limits(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
         yield views.claims(missing)
         yield from (Text(f"Also: {hint.text}") for hint in result.hints[1:] if hint.claim is None)
     else:
-        yield Text(unbroken(result.hints[0].text))
+        hint = result.hints[0]
+        slow = hint.claim is None and hint.limit is not None
+        yield Text(unbroken(_slow(hint.text)[0] if slow else hint.text))
     if result.costliest is not None:
         yield Text()
         yield from views.costliest(result.costliest, source)
+
+
+def _slow(text: str) -> tuple[str, str]:
+    """That a kernel takes too long, in a sentence, and why, where that is known."""
+    said, _, why = text.partition(". ")
+    return f"{said.removesuffix('.')}.", why or text
 
 
 def _code(source: str) -> list[str]:
