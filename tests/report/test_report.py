@@ -281,6 +281,16 @@ def test_a_hint_cuts_neither_what_is_wrong_nor_its_line() -> None:
     assert text.count("race") == 1
 
 
+def test_changes_are_shown_with_the_launch_that_they_are_for() -> None:
+    head = '// /// launch\n// [[launch]]\n// grid = ["cdiv(N, 32)"]\n// block = [32]\n// ///\n'
+    same = "".join(f"int n{number};\n" for number in range(9))
+    old, new = f"{head}{same}a = 1;\n", f"{head}{same}a = 2;\n"
+    aim = hints.Aim("01_tile", "An idea.", "00_naive", old, new)
+    assert aim.launches == ['// grid = ["cdiv(N, 32)"]', "// block = [32]"]
+    other = new.replace("[32]", "[64]")
+    assert hints.Aim("01_tile", "An idea.", "00_naive", old, other).launches == []
+
+
 def test_what_a_starter_asks_for_is_left_to_do_in_it_and_not_where_it_is_mended() -> None:
     topic = topics.load("decode")  # what mends it stands elsewhere in the starter
     step = topic.first_step

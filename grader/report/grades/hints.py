@@ -31,6 +31,7 @@ OWN_RUNGS = "Both are the workbook's own: yours may have other names, and anothe
 OWN_KERNEL = (
     "It is the workbook's own: it has what yours has, and is fast enough. See what a thread and a block do."
 )
+_LAUNCH = re.compile(r"//\s*(?:grid|block)\s*=")
 SEEN_TO_MEND, ADVISED = "the change that mends it", "what to do"
 
 
@@ -53,6 +54,12 @@ class Aim:
         """The lines that differ, as a unified diff without its head; the prose above the code is left out."""
         old, new = _code(self.old), _code(self.new)
         return list(difflib.unified_diff(old, new, n=CONTEXT, lineterm=""))[2:]
+
+    @property
+    def launches(self) -> list[str]:
+        """The grids and blocks of the new one, where the changes do not show them."""
+        shown = {line[1:] for line in self.changes}
+        return [line for line in _code(self.new) if _LAUNCH.match(line) and line not in shown]
 
     @property
     def own_file(self) -> list[str]:
@@ -121,7 +128,7 @@ def _steps(result: Grade, found: Aim, source: Sequence[str]) -> tuple[_Step, _St
     own = [Text(OWN_RUNGS, "dim"), Text()] if found.before and found.before != FROM_STARTER else []
     changes: _Step = (
         f"what changes from {found.before} to {found.name}",
-        [*own, Group(*map(_changed, found.changes))],
+        [*own, Group(*map(_changed, (*found.launches, *found.changes)))],
         [],
     )
     if result.verdict != "pass" and not found.before:
