@@ -398,6 +398,8 @@ def test_hints_of_a_wrong_kernel_are_about_it_once_the_starters_step_is_done() -
     assert "comes out right" not in told(both, 1, done) + told(both, 2, done)
     assert told(both, 3, done) == told(mended, 3, done)
     assert f"Look at line 1 of mine.cu: {done[0]}" in told(replace(mended, mended_line=1), 2, done)
+    two = replace(mended, mended="With `i` and `j` exchanged in lines 1 and 2 it comes out right.")
+    assert f"Look at line 1 and line 2 of mine.cu: {done[0]}" in told(two, 2, done)
     case = CaseResult({"N": 1}, 1, "fail", None, Mismatch("c", [0], 1, 2, 0, 1, 1))
     values = replace(grade, findings=[], cases=[case])
     assert f"What is wrong in c is stored there: Look at line 2 of mine.cu: {line}" in told(values, 2, done)

@@ -177,8 +177,12 @@ def _lines(result: Grade, numbers: Sequence[int], source: Sequence[str]) -> Iter
 def _wrong_lines(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
     """Where the change is that mends it; else where what the judge found happens, or what was refused stands; of wrong
     values without a fault, where they are stored."""
-    if result.mended_line is not None and result.mended_line <= len(source):
-        yield from _lines(result, [result.mended_line], source)
+    named = re.search(r"\blines? (\d+)(?:(?:, \d+)* and (\d+))?", result.mended or "")
+    of_mend = [int(each) for each in named.groups() if each] if named else []
+    if result.mended_line:
+        of_mend = [result.mended_line]
+    if of_mend and max(of_mend) <= len(source):
+        yield from _lines(result, of_mend, source)
         return
     found = {finding.line for finding in result.findings[:1] if not finding.file}
     found |= {int(line) for line in re.findall(rf"{re.escape(result.file)}:(\d+)", result.reason or "")[:1]}
