@@ -459,7 +459,7 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
         only = _only(finding)
         return _BELOW_UNSEEN.format(line=line, index=index, compared=own[0], end=end, ends=ends, only=only)
     if index in compared and all(
-        re.match(r"(?:>=\s*0|>\s*-\s*1)\b", sign) for sign in _SIGNS.findall(text.condition)
+        re.match(r"(?:>=\s*0|>\s*-\s*1|<\s*0)\b", sign) for sign in _SIGNS.findall(text.condition)
     ):
         return _ONLY_BELOW.format(line=line, index=index)
     if (

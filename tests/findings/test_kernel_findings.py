@@ -131,6 +131,7 @@ LETS = "The condition in line 6 lets "
             Text("B[i]", "i", "", "if (i < m)", "i < m", 140),
             "lets `i < m` pass, up to 140, and `\\w+` has 131",
         ),
+        (140, 4, Text("B[j]", "j", "", "if (j < 0)"), "keeps out indices below 0, and none behind the end"),
         (131, 4, Text("B[i]", "i", "", "if (i < m)"), f"{LETS}this thread pass: .*size of this array\\?$"),
         (
             140,
